@@ -151,9 +151,13 @@ class Conversations(Writer):
                     waiting.append(incoming)
                     continue
                 revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
-                gone = known.forgotten(view, thread) if known is not None and (again or revision is None) else []
+                erased = revision is not None and revision.erased and not again
+                gone = known.forgotten(view, thread) if known is not None and not erased else []
                 if again:
                     revived += [one.revived() for one in gone]
+                elif revision is not None:  # what is there stays
+                    single = [one for one in gone if one.gone is not None]
+                    thread = without(thread, single, settled.load(view)) if single else thread
                 elif any(one.gone is None for one in gone):
                     done.add(incoming, thread)
                     done.written.forgotten += 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
@@ -55,6 +56,9 @@ def mask_of(kind: str) -> str:
 def find_secrets(text: str) -> list[Secret]:
     """The secrets of a text, in order, none inside another."""
     found = [*_plainly(text), *_encoded(text)]
+    if escaped := list(_escaped(text)):
+        firsts = {one.start for one in escaped}
+        found = [one for one in found if firsts.isdisjoint(_behind_quote(text, one.start))] + escaped
     if not found:
         return []
     kept: list[Secret] = []
@@ -171,6 +175,70 @@ def _decoded(value: str) -> str:
 
 
 _UNPRINTED = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+
+
+# --- with escaped signs ------------------------------------------------------------------------------------------
+_SIGNS = re.compile(
+    r"""\\{2,}(?P<json>["'nrt])|\\u00(?P<code>2[0-9a-fA-F]|3[a-fA-F])|&(?P<html>quot|\#34|apos|\#0?39|\#x27|amp|lt|gt);
+        |%(?:25)*(?P<percent>[2-7][0-9a-fA-F])|(?P<space>\u00a0)|(?P<curly>[“”„])|(?P<color>\x1b\[[\d;]{0,12}m)""",
+    re.VERBOSE,
+)
+_WRITTEN = {
+    "quot": '"',
+    "#34": '"',
+    "apos": "'",
+    "#39": "'",
+    "#039": "'",
+    "#x27": "'",
+    "amp": "&",
+    "lt": "<",
+    "gt": ">",
+}
+_LINES = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def _escaped(text: str) -> Iterator[Secret]:
+    """Secrets where the signs around them are escaped, as in JSON within JSON, addresses and HTML, or curly."""
+    parts: list[str] = []
+    starts, places, ends = [0], [0], dict[int, int]()  # of what stands between the signs; `ends` of signs, by place
+    at = length = 0
+    for sign in _SIGNS.finditer(text):
+        meant = _meant(sign)
+        parts += [text[at : sign.start()], meant]
+        length += sign.start() - at + len(meant)
+        at = sign.end()
+        starts.append(length)
+        places.append(at)
+        if meant:
+            ends[length - 1] = at
+    if not parts:
+        return
+
+    def place(of: int) -> int:
+        before = bisect_right(starts, of) - 1
+        return places[before] + of - starts[before]
+
+    for one in _plainly("".join([*parts, text[at:]])):
+        last = one.end - 1
+        yield Secret(place(one.start), ends.get(last) or place(last) + 1, one.kind)
+
+
+def _behind_quote(text: str, at: int) -> range:
+    """Where a value begins that has such a quotation mark at this place: it is none of it."""
+    sign = _SIGNS.match(text, at)
+    return range(sign.end(), sign.end() + 1) if sign is not None and _meant(sign) in ('"', "'") else range(0)
+
+
+def _meant(sign: re.Match[str]) -> str:
+    """The sign that an escaped one stands for."""
+    kind, said = sign.lastgroup, sign[sign.lastgroup or 0]
+    if kind == "json":
+        return _LINES.get(said, said)
+    if kind in ("code", "percent"):
+        return chr(int(said, 16))
+    if kind == "html":
+        return _WRITTEN[said]
+    return {"space": " ", "curly": '"'}.get(kind or "", "")
 
 
 # --- secrets by their place ------------------------------------------------------------------------------------------
@@ -347,21 +415,26 @@ def _in_netrc(text: str, at: int) -> Iterator[Secret]:
 def _in_table(text: str, at: int) -> Iterator[Secret]:
     """The column of a table, `user,password` and the rows under it: with commas, semicolons, tabs or strokes."""
     first, last = text.rfind("\n", max(0, at - _LONGEST), at) + 1, text.find("\n", at, at + _LONGEST)
-    separator = text[at - 1 : at] if text[at - 1 : at] in ",;|\t" else text[at - 2 : at - 1]
-    if last < 0 or not separator or separator not in ",;|\t" or not _TABLE_HEAD.fullmatch(text, first, last):
+    separator = next((sign for sign in "|\t;," if sign in text[first:at]), "")
+    if last < 0 or not separator or not _TABLE_HEAD.fullmatch(text, first, last):
         return
     column, start = text.count(separator, first, at), last + 1
+    name = text[first:last].split(separator)[column].strip(_AROUND_CELL)
+    password = is_password_name(name)
+    if len(name.split()) > _NAME_IN_TABLE or not (password or is_key_name(name)):
+        return
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         cells = text[start : min(end, start + 4 * _LONGEST)].split(separator)
-        if len(cells) <= column or is_password_name(cells[column].strip(" \"'`*\r")):
+        if len(cells) <= column or is_password_name(cells[column].strip(_AROUND_CELL)):
             return  # the table is over, or another one begins
         raw = cells[column]
-        value = raw.strip(" \r\"'`")
-        if is_password_value(value, plain=True) and not is_placeholder(value) and not is_expression(value):
-            begins = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
-            yield Secret(begins, begins + len(value), PASSWORD)
+        value = raw.strip(_AROUND_CELL)
+        good = is_password_value(value, plain=True) if password else is_key_value(value)
+        if good and not is_placeholder(value) and not is_expression(value):
+            begin = start + sum(len(cell) + 1 for cell in cells[:column]) + raw.find(value)
+            yield Secret(begin, begin + len(value), PASSWORD if password else KEY)
         start = end + 1
 
 
@@ -413,13 +486,13 @@ _COMMANDS = (
 )  # fmt: skip
 _READINGS = {
     "pass": (_assigned, _in_table),
-    "pwd": (_assigned,),
+    "pwd": (_assigned, _in_table),
     **{word.replace("[ ]", " "): (_assigned,) for word in f"{PASSWORD_WORDS}|{KEY_WORDS}".split("|")},
     "pw": (_assigned,),
     "identified by": (_assigned,),
-    "secret": (_assigned,),
-    "token": (_assigned,),
-    "key": (_assigned,),
+    "secret": (_assigned, _in_table),
+    "token": (_assigned, _in_table),
+    "key": (_assigned, _in_table),
     "credential": (_assigned,),
     "auth": (_assigned, _on_command_line),
     "psk": (_assigned,),
@@ -443,6 +516,7 @@ _READINGS = {
 }
 
 _LONGEST, _LONGEST_NAME, _SHORTEST = 400, 48, 4
+_NAME_IN_TABLE, _AROUND_CELL = 2, " \r\"'`*"  # words of a column's name, and what may stand around a cell
 _LONG_TEXT, _AROUND = 10_000, 110
 _LONGEST_PEM, _SHORTEST_PEM = 20_000, 64
 _PEM_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n\r\\ ")
@@ -454,7 +528,7 @@ _ASSIGNED = re.compile(
         (?P<by>=>|:=|={{1,2}}|:\ ?[a-z_][\w.]{{0,30}}\ ?=(?=\ ?["'`])
           |(?:\ (?:is|was))?(?:\ generated)?(?:\ (?:for|of)(?:\ [^\s:]{{1,40}}){{1,2}})?[\ .]{{0,10}}[:：]
           |\ (?:is|was|ist|lautet|est|es|это)\ (?=[`"']?[^\s`"']{{20}})
-          |(?<=[\w"'])>(?=[^\s=<>])|\s{{1,40}}value(?::[ ]|=(?=["']))|\((?=["'])
+          |(?<=[\w"'])>(?=[^\s=<>])|\s{{1,40}}value(?::[ ]|=(?=["']))|,\s{{0,40}}\\?["']value\\?["']\s?:|\((?=["'])
           |(?<=["']),(?=\s?["'])|[ \t]{{1,4}}\\\r?\n|\r?\n(?=\S{{16,400}}\s*(?:\n|\Z))|\|(?=[^|\n]{{6,80}}\|)|[ \t])
         (?:\*{{2}})? [ \t]{{0,40}}
         (?:[|>][+-]?[ \t]{{0,4}}\r?\n[ \t]{{1,40}}|\\\r?\n[ \t]{{0,40}}|\r?\n[ \t]{{1,40}}(?=\S{{16,400}}\s*(?:\n|\Z)))?

@@ -159,6 +159,30 @@ def test_nothing_that_comes_in_later_brings_a_secret_back(memory: Memory, tmp_pa
     assert own.secrets() == []
 
 
+#: What may stand around a password where nothing tells that it is one.
+SOMEWHERE = (
+    "**{}**", "_{}_", "|{}|", "«{}»", "“{}”", "用{}吧", "a\\n{}\\nb", "%22{}%22", "\x1b[31m{}\x1b[0m", "\u200b{}\u200b",
+    '{{\\"x\\":\\"{}\\"}}', "a=1&b={}&c=2", "C:\\{}\\x", "~~{}~~", "…{}…", "&nbsp;{}&nbsp;", "it is {}!",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("around", SOMEWHERE)
+def test_the_same_export_does_not_bring_a_password_back(memory: Memory, tmp_path: Path, around: str) -> None:
+    own = memory.beside(f"again/{SOMEWHERE.index(around)}")
+    talks = [
+        talk(f"my password: {PASSWORD}", "ok", title="A", name="a"),
+        talk(f"note {around.format(PASSWORD)} end", "fine", title="B", name="b"),
+    ]
+    for _ in range(2):
+        own.import_file(export(tmp_path / "export", talks))
+        own.forget_secrets()
+    assert PASSWORD not in dump_of(own).decode()
+    grown = [talks[0], talk(f"note {around.format(PASSWORD)} end", "fine", "and more", "yes", title="B", name="b")]
+    for some in (talks, grown):
+        own.import_file(export(tmp_path / "export", some))
+        assert PASSWORD not in dump_of(own).decode()
+
+
 def test_a_memory_that_forgot_other_secrets_is_imported_beside_those_of_this_one(
     memory: Memory, tmp_path: Path
 ) -> None:

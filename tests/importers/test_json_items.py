@@ -61,6 +61,14 @@ def test_a_first_conversation_longer_than_the_head_is_seen_by_its_beginning() ->
     assert values(entry([long, CHAT])) == [long, CHAT]
 
 
+@pytest.mark.parametrize("text", ["\\", '"', "\n", '\\n"x', "é\u2028", "🚀"])
+def test_a_text_that_is_cut_within_an_escaped_sign_is_seen(text: str) -> None:
+    whole = json.dumps([{"title": "T", "words": [text * 40]}, CHAT])
+    begins = whole.index('["') + 2
+    for place in range(begins, begins + 60):
+        assert glimpse(entry(whole[:place]), is_chat) is not None, place
+
+
 @given(st.binary(max_size=200) | st.text('[]{}",:\\ntf0 é', max_size=60).map(str.encode))
 def test_garbage_is_nobodys_and_raises_nothing(data: bytes) -> None:
     glimpse(entry(data), is_chat)

@@ -126,6 +126,34 @@ def test_a_message_that_was_forgotten_alone_stays_away_too(take: Callable[..., A
     assert take(as_jsonl, SAID, "Once more").forgotten == 1
 
 
+@pytest.mark.parametrize("form", [as_chatgpt, as_sharegpt, as_jsonl])
+@pytest.mark.parametrize("where", [0, 2])
+def test_a_message_that_was_forgotten_alone_stays_away_under_another_id(
+    take: Callable[..., Any], memory: recollect.Memory, form: Format, where: int
+) -> None:
+    take(form, SAID, "Baking")
+    thread = memory.conversation(memory.conversations()[0].conversation.id)
+    memory.forget(*(message.id for message in thread.messages if message.content.strip() in SAID[1:3]))
+    more = ("One more thing about the oven in the kitchen of my parents.", "Which one? Tell me.")
+    take(form, (*SAID[:where], *more, *SAID[where:], SAID[1]), "Baking")  # ids go by the place
+    assert b"coeliac" not in dump_of(memory)
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_it_stays_away_in_parts(take: Callable[..., Any], memory: recollect.Memory, form: Format) -> None:
+    whole = [text for n in range(6) for text in (f"{SAID[2]} Ask number {n}.", f"{SAID[3]} Answer {n}.")]
+    take(as_sharegpt, whole, "Baking")
+    memory.forget(memory.conversations()[0].conversation.id)
+    for first, last in ((0, 6), (6, 12), (4, 6), (0, 3)):
+        assert take(form, whole[first:last], f"Part {first} to {last}").forgotten == 1
+    grown = take(
+        form, [*whole[:2], "Is the oven of my parents warm enough for it?", "It is, from 220 degrees on."], "Grown"
+    )
+    assert grown.forgotten == 0
+    assert memory.check() == []
+
+
 def test_a_thousand_that_begin_alike_all_come_in(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         talks = [(*SAID[:2], f"What about subject {n}?", f"Subject {n} is a wide field.") for n in range(1001)]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.secret_texts.values import made, pem
-from recollect.text.secrets import find_secrets, without_secrets
+from recollect.text.secrets import find_secrets, mask_of, without_secrets
 from tests.secret_values import AWS, GITHUB, LISTED
 
 VALUE = made("<a40>")
@@ -179,3 +184,46 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     for one in find_secrets(text):
         assert ends[-1] <= one.start < one.end <= len(text)
         ends.append(one.end)
+
+
+def _nested(text: str, times: int) -> str:
+    """A text as a string of JSON in a string of JSON …"""
+    return text if times == 0 else json.dumps({"k": _nested(text, times - 1)})
+
+
+KINDS = ("password", "password in an address")
+#: Ways in which the signs around a secret are written otherwise.
+ESCAPES: dict[str, Callable[[str], str]] = {
+    **{f"json {times}": partial(_nested, times=times) for times in (1, 2, 3, 4)},
+    "percent": lambda text: quote(text, safe=""),
+    "percent twice": lambda text: quote(quote(text, safe=""), safe=""),
+    "html": escape,
+    "code points": lambda text: text.replace('"', "\\u0022"),
+    "curly": lambda text: text.replace('"', "”"),
+    "colours": lambda text: f"\x1b[32m{text}\x1b[0m",
+    "wide blanks": lambda text: text.replace(" ", "\u00a0"),
+}
+ASSIGNED = (
+    'PASSWORD="{}"', '{{"db_password": "{}", "port": 1}}', "password = '{}'",
+    '[{{"name": "DB_PASSWORD", "value": "{}"}}]',
+    "postgres://ann:{}@db.test/x", "<password>{}</password>",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ESCAPES)
+@pytest.mark.parametrize("assigned", ASSIGNED)
+def test_a_secret_is_told_by_its_place_however_the_signs_around_it_are_written(assigned: str, way: str) -> None:
+    written = ESCAPES[way](assigned.format("blue-Mango7"))
+    shown = without_secrets(f"Look: {written} there.")
+    assert shown in {f"Look: {written} there.".replace("blue-Mango7", mask_of(kind)) for kind in KINDS}
+
+
+@pytest.mark.parametrize(
+    "table", ["name,api_key,port\nann,{},1\n", "| user | API key |\n|---|---|\n| ann | {} |\n", "id\ttoken\n1\t{}\n"]
+)
+def test_the_keys_in_a_table_are_found_by_its_head(table: str) -> None:
+    key = "kP3x9QvT7mZ2wL8aR5nY1cD4fG6hJ0sB"
+    assert without_secrets(table.format(key)) == table.format(mask_of("API key or token"))
+    assert without_secrets(table.format("otters-and-herons-of-the-pond")) == table.format(
+        "otters-and-herons-of-the-pond"
+    )

@@ -23,6 +23,7 @@ OWN_DUMP = "recollect_dump"  # the first line of what Recollect itself exports: 
 
 _HEAD, _LONG_HEAD = 1 << 16, 1 << 21  # the long one where the first conversation does not end within the short one
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]|"', re.DOTALL)
+_OPEN = re.compile(r'"(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)  # a string up to where it is cut
 _CLOSER = {"[": "]", "{": "}"}
 _DEEPEST = 200  # levels; no chat format comes near
 
@@ -169,11 +170,12 @@ def _mended(text: str) -> Any:
     First the open string and brackets are closed; where that gives no JSON (cut in a key, a number, a literal), the
     text is taken up to the last comma or bracket. So it is where it goes deeper than any chat does.
     """
-    stack, safe, safe_stack, in_string = "", 0, "", False
+    stack, safe, safe_stack, whole = "", 0, "", text
     for token in _TOKEN.finditer(text):
         mark = token.group()
-        in_string = mark == '"'
-        if in_string:
+        if mark == '"':
+            if (opened := _OPEN.match(text, token.start())) is not None:
+                whole = opened.string[: opened.end()] + '"'
             break
         if mark == ",":
             safe, safe_stack = token.start(), stack
@@ -187,6 +189,5 @@ def _mended(text: str) -> Any:
             safe, safe_stack = token.end(), stack
         if not stack:
             break
-    whole = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?$", "", text) + '"' if in_string else text
     value = _parsed(whole + stack)
     return _parsed(text[:safe] + safe_stack) if value is None else value

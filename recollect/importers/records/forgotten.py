@@ -32,6 +32,7 @@ _GREETING = 2  # messages that may begin any conversation: "hi", "Hello! How can
 # How much messages tell which conversation they are of. "thanks" tells little, an answer of some sentences much.
 _LENGTHS = (16, 32, 100)  # letters and digits
 _WEIGHTS = (1, 3, 6, 9)  # of messages shorter than these, and of all others
+_SAID_ONCE = 2  # the length, as a digest has it, of what nobody says twice with the same words
 _TELLING = 12  # weight that tells it, however the conversation has grown
 
 _CHOSEN = Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,))
@@ -77,8 +78,8 @@ class Tombstone:
 
     def is_of(self, says: Collection[int]) -> bool:
         """Whether a conversation is the forgotten one, cut or grown perhaps: most of what was forgotten is in it, by
-        count and by weight, and enough to tell it. Where they have little in common, as of short messages, it must be
-        nearly all of either. `says`: the digest of each message.
+        count and by weight, and enough to tell it; or a part of it: most of what it says was forgotten. Where they have
+        little in common, as of short messages, it must be nearly all of either. `says`: the digest of each message.
         """
         if len(self.digests) == _MOST:
             says = [digest for digest in says if digest <= self.digests[-1]]
@@ -86,6 +87,8 @@ class Tombstone:
         if len(common) == len(self.digests) == len(says):
             return bool(common)
         weight, whole = _weight(common), _weight(self.digests)
+        if weight >= _TELLING and 4 * weight > 3 * _weight(says):
+            return True
         if 2 * len(common) <= len(self.digests) or 2 * weight <= whole:
             return False
         return weight >= _TELLING or (len(common) > _GREETING and 4 * weight > 3 * max(whole, _weight(says)))
@@ -95,11 +98,11 @@ class Tombstone:
         return self.digests == tuple(says[:_MOST])
 
     def rarest(self, times: Mapping[int, int]) -> Iterator[int]:
-        """Digests of which each conversation that this is of has one: those that are met seldom."""
+        """Digests of which each conversation that this is of has one, a part of it too: those that are met seldom."""
         count, whole = Counter(self.digests), _weight(self.digests)
         left = whole
         for digest in sorted(count, key=lambda digest: times[digest]):
-            if 2 * left <= whole:
+            if 2 * left <= whole and left < _TELLING:
                 return
             yield digest
             left -= count[digest] * _weight([digest])
@@ -213,23 +216,33 @@ class Tombstones:
                 self._by_digest.setdefault((one.key, digest), []).append(one)
 
 
-def without(thread: Thread, tombstones: Collection[Tombstone]) -> Thread:
-    """A conversation in which the messages that were forgotten have no words."""
-    gone = {
-        message.id
-        for message in thread.messages
-        if any(not (one.gone or frozenset()).isdisjoint(_digests([message], one.key, said=False)) for one in tombstones)
-    }
-    calls = tuple(call for call in thread.tool_calls if call.message_id not in gone)
+def without(thread: Thread, tombstones: Collection[Tombstone], stored: Thread | None = None) -> Thread:
+    """A conversation in which the messages that were forgotten have no words. Where it is `stored`, what is there stays
+    as it is, and so does what is short enough to be said again.
+    """
+    there = {message.id: message for message in stored.messages} if stored is not None else {}
+
+    def is_gone(message: Message, one: Tombstone) -> bool:
+        told = _digests([message], one.key, said=False)
+        return any(digest in (one.gone or ()) and (stored is None or digest & 3 >= _SAID_ONCE) for digest in told)
+
+    gone = {message.id for message in thread.messages if any(is_gone(message, one) for one in tombstones)}
+    calls = tuple(call for call in thread.tool_calls if call.message_id not in gone or call.message_id in there)
     dropped = gone | {call.id for call in thread.tool_calls} - {call.id for call in calls}
     title = _plain(thread.conversation.title)
-    told = bool(title) and any(_plain(m.content).startswith(title) for m in thread.messages if m.id in gone)
+    told = bool(title) and any(
+        _plain(m.content).startswith(title) for m in thread.messages if m.id in gone - there.keys()
+    )
+    kept = tuple(chunk for chunk in thread.chunks if chunk.parent_id not in dropped)
+    chunks = stored.chunks if stored is not None else ()
     return replace(
         thread,
         conversation=replace(thread.conversation, title="") if told else thread.conversation,
-        messages=tuple(_stripped(message) if message.id in gone else message for message in thread.messages),
+        messages=tuple(
+            there.get(message.id, _stripped(message)) if message.id in gone else message for message in thread.messages
+        ),
         tool_calls=calls,
-        chunks=tuple(chunk for chunk in thread.chunks if chunk.parent_id not in dropped),
+        chunks=(*kept, *(chunk for chunk in chunks if chunk.parent_id in gone)),
     )
 
 
