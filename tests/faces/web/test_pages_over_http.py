@@ -20,6 +20,7 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import Server, listen
+from recollect.faces.web import status
 from recollect.faces.web.files import asset
 from recollect.faces.web.runs import Runs, Stopped, runs_of
 from recollect.faces.web.uploads import safe_parts
@@ -85,6 +86,16 @@ def test_a_count_of_none_is_not_shown_beside_what_is_found_by_meaning(served: Ru
     page = httpx.get(f"{served.url}/search?q=ki").text
     assert "by meaning" in page
     assert "<b>0</b>" not in page
+
+
+def test_work_that_is_not_counted_to_its_end_is_said_to_be_more(
+    client: httpx.Client, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert re.search(r'<td class="n">1</td>', client.get("/status").text)
+    monkeypatch.setattr(status, "_TASKS", 2)
+    for number in range(4):
+        running.memory.store_message(f"The {number} kiln is hot.")
+    assert re.search(r'<td class="n">2 or more</td>', client.get("/status").text)
 
 
 def test_every_page_answers_json(client: httpx.Client) -> None:
