@@ -98,6 +98,39 @@ def test_work_that_is_not_counted_to_its_end_is_said_to_be_more(
     assert re.search(r'<td class="n">2 or more</td>', client.get("/status").text)
 
 
+def titles(page: str) -> list[str]:
+    return [unescape(title) for title in re.findall(r'<li><a href="/c/[^"]*" data-row dir="auto">([^<]*)</a>', page)]
+
+
+def test_a_filter_without_words_lists_the_conversations_of_it(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        for source in ("claude", "openai"):
+            link = f"/search?source={source}"
+            assert f'href="{link}"' in client.get("/status").text
+            listed = client.get(f"{link}&in=", headers={"Accept": "application/json"}).json()
+            rows = served.memory.conversations(source=source, limit=200)
+            assert [row["id"] for row in listed["conversations"]] == [row.conversation.id for row in rows][:50]
+            assert titles(client.get(link).text) == [row.conversation.title for row in rows][:50]
+        month = client.get("/search?month=2024-10").text
+        assert set(titles(month)) == {
+            row.conversation.title for row in served.memory.conversations(since="2024-10", until="2024-10", limit=200)
+        }
+        assert "No conversations match." in client.get("/search?since=1999&until=1999").text
+        assert client.get("/search?since=soon").status_code == 400
+
+
+def test_all_conversations_are_listed_a_part_at_a_time(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        assert 'href="/search?all=1"' in client.get("/search").text
+        link, found, part = "/search?all=1", list[str](), {"HX-Request": "true", "HX-Request-Type": "partial"}
+        while link:
+            page = client.get(link, headers=part if found else {}).text
+            found += titles(page)
+            further = re.search(r'class="button" href="([^"]*)"[^>]*data-further', page)
+            link = unescape(further[1]) if further else ""
+        assert found == [row.conversation.title for row in served.memory.conversations(limit=500)]
+
+
 def test_every_page_answers_json(client: httpx.Client) -> None:
     json = {"Accept": "application/json"}
     assert client.get("/ask?q=why+did+we+drop+Redis", headers=json).json()["known"] is True
