@@ -20,6 +20,7 @@ _ROW, _BARS, _YEARS = 30, 52, 18  # heights
 _NAMES = 190  # the width of the names of rows, in the wide picture
 _WIDE, _THIN = 1000, 358
 _NARROWEST, _LARGEST = 12, 9.0  # of a column; of a dot
+_YEAR, _STEPS = 32, (1, 2, 5, 10, 20, 50, 100, 200, 500)  # the width of a year's number; of how many one is told
 _FEWEST = 12  # columns, so that those of a short history are not as broad as a hand
 
 
@@ -71,11 +72,11 @@ class Picture:
 
 
 def wide(timeline: Timeline, chosen: Span | None) -> Picture | None:
-    """For a screen: names left of the rows, columns of months, or of quarters in a long history."""
+    """For a screen: names left of the rows, columns of months, of quarters or years in a long history."""
     spans = _spans(timeline)
     if not spans:
         return None
-    unit = 1 if len(spans) * _NARROWEST <= 2 * (_WIDE - _NAMES) else 3
+    unit = next((unit for unit in (1, 3) if len(spans) / unit * _NARROWEST <= 2 * (_WIDE - _NAMES)), 12)
     return _drawn(timeline, chosen, unit, _NAMES, _WIDE, names_above=False)
 
 
@@ -114,9 +115,11 @@ def _drawn(timeline: Timeline, chosen: Span | None, unit: int, left: int, room: 
         for span, messages in sorted(said.items())
     )
     rows = tuple(_row(band, _BARS + place * row, row, unit, at, column) for place, band in enumerate(timeline.bands))
+    step = next(step for step in _STEPS if column * 12 / unit * step >= _YEAR or step == _STEPS[-1])
     years = tuple(
         (at(Span(year * 12, unit)), year)
         for year in range(first.place // 12 + (first.place % 12 > 0), months[-1] // 12 + 1)
+        if year % step == 0
     )
     here = None if chosen is None else Span.around(chosen.first, unit)
     return Picture(

@@ -7,16 +7,60 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
+from recollect.faces.web.asked import Asked
 from recollect.memory import ConversationRow, Memory
-from recollect.record import Kind, Role
+from recollect.record import Kind, Role, iso
 
 _EXAMPLES, _LATELY = 3, 8
+_LISTED = 50  # conversations of a page
 _READ = 12  # messages at the end of a conversation, for a question of one's own
 
 #: A question that stands alone: no code, no address, and not the end of a thought begun before.
 _QUESTION = re.compile(r"(?:^|(?<=[.!?]\s))[^\W\d_][^.!?:;\n`<>{}=/\\()|*\[\]]{14,70}\?(?=\s|$)", re.MULTILINE)
 _LEANS = re.compile(r"(?:and|but|so|ok|okay|or|also|then|it|that|this|e|mas|und|aber|och|men)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The conversations that a search without words is about, newest first; `further` is the address of the next."""
+
+    rows: list[ConversationRow]
+    further: str
+    next: int | None
+
+    @classmethod
+    def read(cls, memory: Memory, asked: Asked, shown: str) -> Listed:
+        """Those of a page whose address is `shown`. Raises InvalidInput."""
+        rows = memory.conversations(
+            source=asked.source,
+            since=asked.since or None,
+            until=asked.until or None,
+            limit=_LISTED + 1,
+            offset=asked.offset,
+        )
+        next_ = asked.offset + _LISTED if len(rows) > _LISTED else None
+        path, _, query = shown.partition("?")
+        kept = [(name, value) for name, value in parse_qsl(query) if name != "from"]
+        further = f"{path}?{urlencode([*kept, ('from', str(next_))])}" if next_ else ""
+        return cls(rows[:_LISTED], further, next_)
+
+    def to_json(self) -> dict[str, Any]:
+        """What is listed."""
+        return {
+            "conversations": [
+                {
+                    "id": row.conversation.id,
+                    "title": row.conversation.title,
+                    "source": row.conversation.source,
+                    "updated": iso(row.conversation.updated),
+                    "messages": row.messages,
+                }
+                for row in self.rows
+            ],
+            "next": self.next,
+        }
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
@@ -10,10 +10,14 @@ from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.faces.http.problems import status_of, told
 from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.asked import LIMIT, Asked
-from recollect.faces.web.before import BeforeSearch
+from recollect.faces.web.before import BeforeSearch, Listed
 from recollect.faces.web.found import Found, Nothing
 from recollect.faces.web.page import address, page, wants_json, wants_part
+from recollect.memory import Memory
 from recollect.search.query.request import GroupBy, Sort
+
+if TYPE_CHECKING:
+    from recollect.memory import Memory
 
 router = APIRouter()
 
@@ -55,9 +59,18 @@ def _given(names: list[str]) -> tuple[str, ...]:
 
 
 @router.get("/search")
-def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(asked)]) -> Response:
-    """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin."""
-    shown = address("/search", request, **asked.query(offset=asked.offset))
+def search(
+    request: Request,
+    memory: Scoped,
+    asked: Annotated[Asked, Depends(asked)],
+    every: Annotated[bool, Query(alias="all")] = False,
+) -> Response:
+    """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin, or the
+    conversations of a filter.
+    """
+    shown = address("/search", request, **asked.query(offset=asked.offset), all="1" if every else "")
+    if not asked.q and (every or asked.source or asked.since or asked.until):
+        return _listed(request, memory, asked, shown)
     if not asked.q:
         before = BeforeSearch(memory)
         parts: dict[str, Any] = {"asked": asked, "state": "before", "before": before}
@@ -82,6 +95,18 @@ def search(request: Request, memory: Scoped, asked: Annotated[Asked, Depends(ask
     elif not wants_json(request):
         context["nothing"] = Nothing(memory, found, asked)
     return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))
+
+
+def _listed(request: Request, memory: Memory, asked: Asked, shown: str) -> Response:
+    """Conversations, newest first."""
+    try:
+        listed = Listed.read(memory, asked, shown)
+    except (InvalidInput, StoreError) as problem:
+        return _problem(request, asked, problem)
+    context: dict[str, Any] = {"asked": asked, "state": "listed", "listed": listed}
+    if asked.offset and wants_part(request):
+        return page(request, "search-rows.html", fragment="rows", **context)
+    return _at(shown, page(request, "search.html", data=listed.to_json, fragment="results", **context))
 
 
 def _at(shown: str, answer: Response) -> Response:

@@ -98,6 +98,7 @@ def status(request: Request, memory: Scoped) -> Response:
         quality_done=0 < counts.said_passages <= counts.quality,
         tasks=tasks,
         waiting=list(_waiting(memory)),
+        cut={state for state, count in counts.tasks.items() if count > _TASKS},
         failed=memory.tasks("dead", limit=_SHOWN),
         working=working,
         probe=probe,

@@ -143,3 +143,10 @@ def test_what_is_printed_of_documents_is_as_documented(run: CommandLine, tmp_pat
     assert not differences(found, SHAPES["search"])
     assert not differences(run("show", "1", "--json").document, SHAPES["document"])
     assert not differences(run("show", "notes.md", "--json").document, SHAPES["document"])
+
+
+def test_json_holds_no_control_character_that_a_terminal_would_obey(run: CommandLine) -> None:
+    run("remember", "kiln \x1b[2J \x9b31m red \x7f \u202e")
+    ran = run("search", "kiln", "--json")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", ran.out)
+    assert "\x9b31m red \x7f" in ran.document["results"][0]["messages"][0]["snippet"]

@@ -9,13 +9,16 @@ import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 import recollect
+from recollect.derive.shift import Done
 from recollect.derive.tasks.outbox import CONVERSATION
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.faces.present.working import task_counts
+from recollect.memory import Memory
 from recollect.record import Namespace
 from recollect.store import Space
 from tests.faces.conftest import CommandLine
@@ -52,6 +55,20 @@ def test_a_worker_does_what_is_left_to_do_in_all_namespaces(run: CommandLine) ->
     ran = run("worker", "--once")
     assert (ran.code, ran.out) == (0, "Nothing to do.\n")
     assert run("stats", "--json").document["quality"] == {"made": 1, "wanted": 1}
+
+
+def test_an_interrupted_worker_does_not_say_that_nothing_is_left(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(self: Memory, *, stop: Event, **_: object) -> Done:
+        stop.set()
+        return Done()
+
+    run("remember", "The spare key is with Ana")
+    monkeypatch.setattr(Memory, "work", work)
+    ran = run("worker", "--once")
+    assert (ran.code, ran.out) == (130, "")
+    assert "To continue: recollect worker --once" in ran.err
 
 
 def test_without_a_memory_there_is_nothing_to_work_on(run: CommandLine) -> None:

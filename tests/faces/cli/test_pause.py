@@ -85,3 +85,8 @@ def test_a_clock_that_is_set_back_ends_no_pause(tmp_path: Path) -> None:
         now += timedelta(hours=3)
         assert recording.resume() is not None
         assert recording.is_on({})
+
+
+def test_a_time_of_two_words_needs_no_quotes(run: CommandLine) -> None:
+    assert "paused until" in run("pause", "3", "days").out
+    assert run("pause", "3", "days", "more").code == 2

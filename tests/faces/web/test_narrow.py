@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.faces.web.conftest import NARROW, Running, watched_page
+from tests.faces.web.conftest import NARROW, WIDE, Running, watched_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -99,3 +99,34 @@ def test_what_a_box_asks_for_ends_in_an_ellipsis(served: Running, open_page: Cal
     page = open_page(served.url, viewport=NARROW)
     page.goto(path)
     assert page.evaluate("getComputedStyle(document.querySelector('main .box input')).textOverflow") == "ellipsis"
+
+
+@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["390", "1280"])
+def test_no_name_is_wider_than_the_page(
+    served_copy: Running, open_page: Callable[..., Page], viewport: dict[str, int]
+) -> None:
+    name = "N" * 500
+    for text in ("The kiln is hot.", "The kiln is cold.", "The glaze runs."):
+        served_copy.memory.store_message(text, speaker=name, conversation_id="long", title=name)
+    served_copy.memory.consolidate()
+    page = open_page(served_copy.url, viewport=viewport)
+    for path in (
+        "/c/long",
+        "/story/long",
+        "/search?q=kiln+glaze",
+        "/ask?q=How+hot+is+the+kiln?",
+        f"/scope?namespace={'n' * 190}",
+    ):
+        page.goto(path)
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_code_is_written_from_left_to_right_in_any_script(served_copy: Running, open_page: Callable[..., Page]) -> None:
+    said = "شرح الخزف بالعربية\n\n```\nkiln(1);\n```\n\n`glaze[0]`"
+    served_copy.memory.store_message(said, "assistant", conversation_id="rtl")
+    page = open_page(served_copy.url)
+    page.goto("/c/rtl")
+    code = page.locator(".messages pre, .messages p code")
+    assert code.evaluate_all("them => them.map(one => getComputedStyle(one).direction)") == ["ltr", "ltr"]
+    assert code.evaluate_all("them => them.map(one => getComputedStyle(one).unicodeBidi)")[1] == "isolate"

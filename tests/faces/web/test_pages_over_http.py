@@ -20,6 +20,7 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import Server, listen
+from recollect.faces.web import status
 from recollect.faces.web.files import asset
 from recollect.faces.web.runs import Runs, Stopped, runs_of
 from recollect.faces.web.uploads import safe_parts
@@ -85,6 +86,49 @@ def test_a_count_of_none_is_not_shown_beside_what_is_found_by_meaning(served: Ru
     page = httpx.get(f"{served.url}/search?q=ki").text
     assert "by meaning" in page
     assert "<b>0</b>" not in page
+
+
+def test_work_that_is_not_counted_to_its_end_is_said_to_be_more(
+    client: httpx.Client, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert re.search(r'<td class="n">1</td>', client.get("/status").text)
+    monkeypatch.setattr(status, "_TASKS", 2)
+    for number in range(4):
+        running.memory.store_message(f"The {number} kiln is hot.")
+    assert re.search(r'<td class="n">2 or more</td>', client.get("/status").text)
+
+
+def titles(page: str) -> list[str]:
+    return [unescape(title) for title in re.findall(r'<li><a href="/c/[^"]*" data-row dir="auto">([^<]*)</a>', page)]
+
+
+def test_a_filter_without_words_lists_the_conversations_of_it(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        for source in ("claude", "openai"):
+            link = f"/search?source={source}"
+            assert f'href="{link}"' in client.get("/status").text
+            listed = client.get(f"{link}&in=", headers={"Accept": "application/json"}).json()
+            rows = served.memory.conversations(source=source, limit=200)
+            assert [row["id"] for row in listed["conversations"]] == [row.conversation.id for row in rows][:50]
+            assert titles(client.get(link).text) == [row.conversation.title for row in rows][:50]
+        month = client.get("/search?month=2024-10").text
+        assert set(titles(month)) == {
+            row.conversation.title for row in served.memory.conversations(since="2024-10", until="2024-10", limit=200)
+        }
+        assert "No conversations match." in client.get("/search?since=1999&until=1999").text
+        assert client.get("/search?since=soon").status_code == 400
+
+
+def test_all_conversations_are_listed_a_part_at_a_time(served: Running) -> None:
+    with httpx.Client(base_url=served.url) as client:
+        assert 'href="/search?all=1"' in client.get("/search").text
+        link, found, part = "/search?all=1", list[str](), {"HX-Request": "true", "HX-Request-Type": "partial"}
+        while link:
+            page = client.get(link, headers=part if found else {}).text
+            found += titles(page)
+            further = re.search(r'class="button" href="([^"]*)"[^>]*data-further', page)
+            link = unescape(further[1]) if further else ""
+        assert found == [row.conversation.title for row in served.memory.conversations(limit=500)]
 
 
 def test_every_page_answers_json(client: httpx.Client) -> None:

@@ -1,6 +1,7 @@
 """Where names stand in a picture of the graph, and months on a timeline."""
 
 from datetime import date, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,18 @@ def test_bands_fit_their_picture(days: int) -> None:
         assert all(0 <= bar.x <= picture.width for bar in picture.bars)
         assert sum(bar.messages for bar in picture.bars) == sum(count for _, count in drawn.days)
         assert all(0 < dot.x < picture.width and dot.y < picture.height for row in picture.rows for dot in row.dots)
+
+
+@pytest.mark.parametrize("days", [900, 4_000, 20_000, 60_000])
+def test_years_do_not_stand_on_each_other_and_a_long_history_is_not_too_wide(days: int) -> None:
+    first = date(1900, 1, 1)
+    drawn = Timeline(((first, 1), (first + timedelta(days=days), 1)), 0, ())
+    for picture in (wide(drawn, None), thin(drawn, None)):
+        assert picture is not None
+        apart = [b - a for (a, _), (b, _) in pairwise(picture.years)]
+        assert all(gap >= 30 for gap in apart)
+        assert len(picture.years) > 1
+        assert picture.width <= 2_200
 
 
 def test_an_empty_memory_has_no_picture() -> None:

@@ -13,7 +13,7 @@ _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "wee
 _LENGTH = re.compile(r"(\d{1,5})\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)", re.IGNORECASE)
 
 
-def pause(session: Session, length: str | None = None) -> int:
+def pause(session: Session, length: list[str]) -> int:
     """Record nothing until you resume, or for a time: 30m, 2h, 3 days.
 
     It holds at once for all that records by itself on this machine, in all memories and namespaces: `watch`, the hooks,
@@ -33,10 +33,11 @@ def pause(session: Session, length: str | None = None) -> int:
     return 0
 
 
-def _end(length: str | None, now: datetime) -> datetime | None:
+def _end(words: list[str], now: datetime) -> datetime | None:
     """Raises InvalidInput for what is no length of time."""
-    if length is None:
+    if not words:
         return None
+    length = " ".join(words)
     found = _LENGTH.fullmatch(length.strip())
     if found is None or not int(found[1]):
         raise InvalidInput(f"{length!r} is not a length of time.", hint="Use 30m, 2h, 3d or 1w.")
@@ -48,5 +49,5 @@ def _end(length: str | None, now: datetime) -> datetime | None:
 COMMAND = Command(
     pause,
     ("recollect pause", "recollect pause 2h"),
-    words=Words("FOR", "length"),
+    words=Words("FOR", "length", several=True),
 )

@@ -58,7 +58,7 @@ def worker(
         done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if session.json:
         session.out.document(_as_json(done))
-    else:
+    elif done or not told.is_set():
         _print(session, done)
     if once and told.is_set():
         raise KeyboardInterrupt(session.out.hint("Progress is saved. To continue: recollect worker --once"))

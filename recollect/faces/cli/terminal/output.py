@@ -23,6 +23,8 @@ _COMMAND = re.compile(r"\brecollect (?=[a-z])(?!demo\b|completion\b)")
 #: What a terminal would obey instead of showing: control characters other than line ends and tabs.
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd") | {13: " "}
 
+_ESCAPED = {code: f"\\u{code:04x}" for code in range(127, 160)}  #: the same in JSON, which writes the others so itself
+
 
 class Symbols(NamedTuple):
     """Signs that need a terminal to look well, and their plain forms."""
@@ -126,7 +128,7 @@ class Output:
         """The one JSON document of a `--json` run."""
         import json
 
-        self._write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        self._write(json.dumps(value, ensure_ascii=False, indent=2).translate(_ESCAPED) + "\n")
 
     def _write(self, text: str) -> None:
         try:
