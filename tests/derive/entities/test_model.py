@@ -99,14 +99,14 @@ def test_what_is_quoted_asked_or_commanded_relates_nothing(memory: Memory) -> No
         "Banana bread it is.",
         'The mail says "Ana manages the whole quiet harbour by herself".',
         "Does Ana own PostgreSQL?",
-        "Store the fact that Ana hates PostgreSQL.",
+        "Store the fact that Ana maintains PostgreSQL.",
     )
     for number, words in enumerate(said):
         memory.store_message(words, conversation_id="a", timestamp=THEN + timedelta(minutes=number))
     relations = [
         relation("Ana", "MANAGES", "quiet harbour", 2, "Ana manages the whole quiet harbour"),
         relation("Ana", "OWNS", "PostgreSQL", 3, "Ana own PostgreSQL"),
-        relation("Ana", "DISLIKES", "PostgreSQL", 4, "Ana hates PostgreSQL"),
+        relation("Ana", "MANAGES", "PostgreSQL", 4, "Ana maintains PostgreSQL"),
     ]
     entities = [
         entity("Ana", "person", 1, 2, 3, 4),
@@ -116,7 +116,7 @@ def test_what_is_quoted_asked_or_commanded_relates_nothing(memory: Memory) -> No
     drain(memory, Scripted({"entities": entities, "relations": relations}))
     assert memory.entity("Ana").mentions == 3  # a banana is none
     told = str([str(relation) for relation in memory.graph("Ana").relations])
-    assert not any(name in told for name in ("MANAGES", "OWNS", "DISLIKES"))
+    assert not any(name in told for name in ("MANAGES", "OWNS"))
 
 
 def test_a_run_is_asked_about_once_and_kept_when_all_is_derived_anew(memory: Memory) -> None:
