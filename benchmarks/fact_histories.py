@@ -1,10 +1,11 @@
 """Whether facts settle to the right history, however they are told: `python -m benchmarks.fact_histories`.
 
-`benchmarks/facts/histories.json` holds 60 stories by somebody who had not seen the code: statements in the order in
-which they arrive, each with its provenance, entity, attribute and value, whether it holds or has ended, when it was
-said (in half of the stories), since or until when it holds and before which value, as far as that is told, and which
-value it corrects; and what holds on the day on which is asked, and all that ever held, in order. Each story is told to
-fresh memories:
+`benchmarks/facts` holds two sets of 60 stories, each by somebody who had not seen the code: the first was read while
+settling was built, the second (`kept_histories.json`) was written afterwards and is kept apart. A story is statements
+in the order in which they arrive, each with its provenance, entity, attribute and value, whether it holds or has ended,
+when it was said (in half of the stories), since or until when it holds and before which value, as far as that is told,
+and which value it corrects; and what holds on the day on which is asked, and all that ever held, in order. Each story
+is told to fresh memories:
 
 - by a program: `store_fact` for every statement, `edit_fact` for corrections;
 - in messages: the claims that a model would draw from them; without timestamps one imported conversation;
@@ -24,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -39,7 +41,10 @@ from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.memory import Memory
 from recollect.record import NodeId
 
-STORIES = Path(__file__).with_name("facts") / "histories.json"
+STORIES = {
+    "seen": Path(__file__).with_name("facts") / "histories.json",
+    "kept apart": Path(__file__).with_name("facts") / "kept_histories.json",
+}
 WAYS = ("by a program", "in messages", "mixed", "mixed, in other orders")
 _TURNS = 5  # orders and mixtures of each story
 _TALK = "talk"
@@ -260,20 +265,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--show", action="store_true", help="print each answer that is not right")
     shows = parser.parse_args().show
-    stories = json.loads(STORIES.read_text(encoding="utf-8"))
-    counts: defaultdict[tuple[str, bool], list[Asked]] = defaultdict(list)
-    for way in WAYS:
-        for story in stories:
+    counts: defaultdict[tuple[str, str, bool], list[Asked]] = defaultdict(list)
+    for name, path in STORIES.items():
+        for way, story in product(WAYS, json.loads(path.read_text(encoding="utf-8"))):
             if way == WAYS[-1] and not story["timestamps"]:
                 continue
             for turn in range(_TURNS if way.startswith("mixed") else 1):
                 with tempfile.TemporaryDirectory() as folder:
-                    counts[way, story["timestamps"]] += told(story, way, turn, Path(folder))
-    print("| told | timestamps | attributes | current values right | histories right |\n|---|---|--:|--:|--:|")
-    for (way, timed), answers in counts.items():
+                    counts[name, way, story["timestamps"]] += told(story, way, turn, Path(folder))
+    print("| stories | told | timestamps | attributes | current values right | histories right |")
+    print("|---|---|---|--:|--:|--:|")
+    for (name, way, timed), answers in counts.items():
         shares = [100 * sum(one.is_current for one in answers), 100 * sum(one.is_whole for one in answers)]
         figures = " | ".join(f"{share / len(answers):.1f} %" for share in shares)
-        print(f"| {way} | {'with' if timed else 'without'} | {len(answers)} | {figures} |", flush=True)
+        print(f"| {name} | {way} | {'with' if timed else 'without'} | {len(answers)} | {figures} |", flush=True)
         for one in answers if shows else ():
             if not (one.is_current and one.is_whole):
                 print(f"  {one}", file=sys.stderr)

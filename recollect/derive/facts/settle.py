@@ -227,11 +227,20 @@ def _moments(ordered: Sequence[_Said], one: bool) -> list[_Moment]:
             found += _ended(claim, turn, said, latest, found)
             told = claim.until or claim.since
         else:
+            found = [m for m in found if not (one and _is_outdated(m, claim, said))]
             others = [m for m in found if one and m.claim.identity != claim.identity]
             found += _holding(claim, turn, said, latest, others)
             told = claim.since
         latest = max(latest, said, _at(told))
     return [_joined(moment, ordered) if one else moment for moment in found]
+
+
+def _is_outdated(moment: _Moment, claim: Claim, said: int) -> bool:
+    """Whether a value that was said to hold had been replaced by then, as is told now: both say since when they hold."""
+    before, other = _at(moment.claim.since), moment.claim.identity != claim.identity
+    lasts = not (claim.event or claim.before) and (claim.until is None or _at(claim.until) > said)
+    is_said = moment.kind is _Kind.HOLDS and not moment.told
+    return other and is_said and lasts and _LONG_AGO < before < _at(claim.since) <= moment.at
 
 
 def _holding(claim: Claim, turn: int, said: int, latest: int, others: Sequence[_Moment]) -> list[_Moment]:

@@ -85,3 +85,17 @@ def test_a_plan_that_a_program_stores_ends_with_its_day(memory: Memory) -> None:
     )
     memory.store_fact("The optician.", "appointment", value="optician", since=datetime(2099, 3, 4, tzinfo=UTC))
     assert contents(memory) == ["The optician."]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one a day", "all at once"])
+def test_a_program_may_store_a_history_of_which_it_knows_the_beginnings(memory: Memory, together: bool) -> None:
+    homes = {"Malmö": datetime(2024, 5, 1, tzinfo=UTC), "Porto": year(2025), "Faro": datetime(2025, 9, 1, tzinfo=UTC)}
+    for number, (town, since) in enumerate(homes.items()):
+        said = day(5, year=2026) if together else day(5 + number, year=2026)
+        memory.store_fact(f"Sam lives in {town}", "home", entity="Sam", value=town, since=since, said_at=said)
+    (home,) = memory.facts("Sam")
+    held = [home, *home.history]
+    assert [(fact.value, fact.valid_from, fact.since_told) for fact in held] == [
+        (town, since, True) for town, since in reversed(homes.items())
+    ]
+    assert [fact.valid_to for fact in held] == [None, homes["Faro"], homes["Porto"]]
