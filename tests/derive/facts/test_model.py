@@ -89,10 +89,11 @@ def test_a_run_is_asked_about_once(memory: Memory, model: Scripted) -> None:
     for number in range(45):
         say(memory, f"Number {number}: I'm allergic to peanuts.", _THEN + timedelta(minutes=number))
     drain(memory, model)
-    assert model.asked == 3
+    asked = model.asked
+    assert 2 <= asked <= 4  # runs of 12 to 28; where they end, the ids of the messages say
     enrol(memory._space, again=True)
     drain(memory, model)
-    assert model.asked == 3
+    assert model.asked == asked
     assert len(memory.facts()) == 1
 
 
