@@ -20,6 +20,7 @@ QUERY = "stripe webhook"
 
 def test_what_is_typed_is_searched_opened_and_there_again_when_one_goes_back(page: Page) -> None:
     page.goto("/search")
+    page.wait_for_selector("#q:focus")
     page.keyboard.type(QUERY)
     page.wait_for_url(re.compile(r"q=stripe\+webhook$"))  # results of a part of it may come before
     page.wait_for_selector(".hit:has-text('Stripe webhook signature fails')")
