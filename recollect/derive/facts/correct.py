@@ -12,6 +12,7 @@ from datetime import datetime
 
 from recollect.derive.facts.book import (
     CLAIMS,
+    SAME,
     Ledger,
     current_hands,
     derived_claims,
@@ -78,8 +79,9 @@ class Corrections:
                 raise NotFound(f"No fact has the ID {name}.")
             first = next((c for c in claims if c.message_id == fact.node.id), claims[0])
             worded, new_value = reworded(first, words, told)
-            holds = fact.node.state == "live"
-            fresh = hand.with_edit(identity, claims, new_value, worded, self._now(), holds=holds)
+            now = self._now()
+            holds = facts_of(view, [fact.node])[0].holds(now) if fact.node.state in _SHOWN else False
+            fresh = hand.with_edit(identity, claims, new_value, worded, now, holds=holds)
             effects = _decided(view, [fresh], fact.ledger)
             return effects, _ids_with(effects, fact.slot, fresh.edits[-1].becomes) or [fact.node.id]
 
@@ -240,7 +242,7 @@ def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = No
     shown = [node for node in facts_in(view, named.slot) if node.body.get("identity") in hand.shown_as(named.identity)]
     for node in sorted(shown, key=lambda node: node.state != "live"):
         return _Named(node, named.slot, str(node.body["identity"]), ledger)
-    if not gone:
+    if not gone and found.state != SAME:  # such a record is hidden by what is pinned, or tells an end alone
         raise _unknown(id)
     return named
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -287,3 +288,72 @@ def test_an_edit_takes_what_a_store_takes(homes: Memory, derived: bool) -> None:
         with pytest.raises(InvalidInput):
             homes.edit_fact(fact.id, empty, value=empty)
     assert homes.edit_fact(fact.id, "Half \ud83d", value="a \ud83d").content == "Half \ufffd"
+
+
+# --- corrections of what is over, or not yet ------------------------------------------------------------------------
+def dates(memory: Memory) -> list[tuple[str, datetime | None, datetime | None, bool]]:
+    now = {fact.id for fact in memory.facts()}
+    return sorted((f.value, f.valid_from, f.valid_to, f.id in now) for f in memory.facts(include_past=True))
+
+
+@pytest.mark.parametrize("concept", ["home", "allergy"])
+def test_a_fact_of_the_past_is_pinned(memory: Memory, concept: str) -> None:
+    memory.store_fact("No longer beef.", concept, value="beef", ended=True)
+    (past,) = memory.facts(include_past=True)
+    assert memory.pin_fact(past.id).id == past.id
+    assert [(fact.id, fact.pinned, fact.current) for fact in memory.facts(include_past=True)] == [
+        (past.id, True, False)
+    ]
+    memory.undo_fact(past.id)
+    assert memory.facts(include_past=True) == [past]
+
+
+def test_what_begins_later_is_corrected_and_still_begins_then(memory: Memory) -> None:
+    soon = datetime.now(UTC) + timedelta(days=30)
+    memory.store_fact("Lives in Porto.", "home", value="Porto", said_at=day(1))
+    later = memory.store_fact("Moves to Faro.", "home", value="Faro", since=soon)
+    edited = memory.edit_fact(later.id, value="Lagos")
+    assert (edited.id, edited.value, edited.content) == (later.id, "Lagos", "Moves to Lagos.")
+    assert dates(memory) == [("Lagos", soon, None, False), ("Porto", day(1), soon, True)]
+    memory.undo_fact(later.id)
+    assert dates(memory) == [("Faro", soon, None, False), ("Porto", day(1), soon, True)]
+
+
+def test_what_is_over_is_corrected_and_stays_over(memory: Memory) -> None:
+    over = memory.store_fact("Stays in Faro.", "home", value="Faro", said_at=day(1), until=day(6))
+    assert memory.edit_fact(over.id, value="Lagos").id == over.id
+    assert dates(memory) == [("Lagos", day(1), day(6), False)]
+
+
+@pytest.mark.parametrize(("concept", "told"), [("home", "until"), ("appointment", "since")])
+def test_what_ends_later_is_corrected_and_still_ends_then(memory: Memory, concept: str, told: str) -> None:
+    soon = datetime.now(UTC) + timedelta(days=30)
+    stay = memory.store_fact("Faro, for now.", concept, value="Faro", said_at=day(1), **{told: soon})  # type: ignore[arg-type]
+    before = dates(memory)
+    assert memory.edit_fact(stay.id, value="Lagos").id == stay.id
+    assert dates(memory) == [("Lagos", *before[0][1:])]
+
+
+def test_what_is_told_again_without_an_end_has_none_when_it_is_corrected(memory: Memory) -> None:
+    soon = datetime.now(UTC) + timedelta(days=30)
+    stay = memory.store_fact("Stays in Faro.", "home", value="Faro", said_at=day(1), until=soon)
+    memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(2))
+    memory.edit_fact(stay.id, value="Lagos")
+    assert dates(memory) == [("Lagos", day(1), None, True)]
+
+
+def test_what_is_said_in_the_future_is_corrected(memory: Memory) -> None:
+    stay = memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(1, year=2040))
+    memory.edit_fact(stay.id, value="Lagos")
+    assert [(fact.id, fact.value) for fact in memory.facts(include_past=True)] == [(stay.id, "Lagos")]
+
+
+def test_what_a_pin_hides_is_still_named_by_the_id_that_it_was_stored_under(memory: Memory) -> None:
+    home = memory.store_fact("Lives in Porto.", "home", value="Porto", said_at=day(1))
+    memory.pin_fact(home.id)
+    hidden = memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(2))
+    memory.edit_fact(hidden.id, value="Lagos")
+    memory.forget_fact(hidden.id)
+    memory.pin_fact(home.id, pinned=False)
+    assert [fact.value for fact in memory.facts(include_past=True)] == ["Porto"]
+    assert memory.check() == []
