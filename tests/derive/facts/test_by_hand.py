@@ -357,3 +357,74 @@ def test_what_a_pin_hides_is_still_named_by_the_id_that_it_was_stored_under(memo
     memory.pin_fact(home.id, pinned=False)
     assert [fact.value for fact in memory.facts(include_past=True)] == ["Porto"]
     assert memory.check() == []
+
+
+# --- a value that is corrected to one that is told elsewhere ----------------------------------------------------------
+def allergies(memory: Memory) -> list[tuple[str, str, bool]]:
+    return sorted((fact.id, fact.value, fact.current) for fact in memory.facts(include_past=True))
+
+
+@pytest.mark.parametrize("first", ["edited", "told"])
+@pytest.mark.parametrize("way", ["stored", "said", "since"])
+def test_what_is_corrected_to_a_value_that_is_told_is_one_with_it(
+    memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path, first: str, way: str
+) -> None:
+    def tell() -> None:
+        if way == "said":
+            say(memory, "I'm allergic to beef.", day(1, year=2040), "later")
+            drain(memory)
+        else:
+            since = day(1, year=2040) if way == "since" else None
+            memory.store_fact("The user is allergic to beef.", "allergy", value="beef", since=since)
+
+    say(memory, "I'm allergic to chicken.", day(1))
+    drain(memory)
+    (fact,) = memory.facts()
+    if first == "told":
+        tell()
+    assert memory.edit_fact(fact.id, value="beef").id == fact.id
+    if first == "edited":
+        tell()
+    for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
+        assert allergies(one) == [(fact.id, "beef", True)]
+    memory.undo_fact(fact.id)
+    assert sorted(value for _, value, _ in allergies(memory)) == ["beef", "chicken"]
+    assert memory.check() == []
+
+
+def test_telling_what_a_fact_was_corrected_to_gives_that_fact(memory: Memory) -> None:
+    fact = memory.store_fact("The user is allergic to chicken.", "allergy", value="chicken")
+    memory.edit_fact(fact.id, value="beef")
+    assert memory.store_fact("The user is allergic to beef.", "allergy", value="beef").id == fact.id
+    memory.edit_fact(fact.id, value="pork")
+    assert sorted(value for _, value, _ in allergies(memory)) == ["beef", "pork"]
+    memory.edit_fact(fact.id, value="beef")
+    assert allergies(memory) == [(fact.id, "beef", True)]
+    memory.store_fact("No longer allergic to beef.", "allergy", value="beef", ended=True)
+    assert allergies(memory) == [(fact.id, "beef", False)]
+    memory.forget_fact(fact.id)
+    assert allergies(memory) == []
+    assert memory.check() == []
+
+
+def test_values_that_are_swapped_are_both_kept(memory: Memory) -> None:
+    nuts, beef = (memory.store_fact(f"Allergic to {one}.", "allergy", value=one) for one in ("nuts", "beef"))
+    memory.edit_fact(beef.id, value="eggs")
+    memory.edit_fact(nuts.id, value="beef")
+    memory.edit_fact(beef.id, value="nuts")
+    assert allergies(memory) == sorted([(nuts.id, "beef", True), (beef.id, "nuts", True)])
+
+
+def test_a_value_that_was_corrected_to_outlasts_the_correction(memory: Memory) -> None:
+    wrong = say(memory, "I'm allergic to chicken.", day(1), "a")
+    drain(memory)
+    memory.edit_fact(memory.facts()[0].id, value="beef")
+    say(memory, "I'm allergic to beef.", day(2), "b")
+    drain(memory)
+    memory.forget(wrong)
+    drain(memory)
+    assert [fact.value for fact in memory.facts()] == ["beef"]
+    say(memory, "I'm allergic to chicken.", day(3), "c")
+    drain(memory)
+    for one in (memory, rebuilt(memory)):
+        assert sorted(fact.value for fact in one.facts()) == ["beef", "chicken"]
