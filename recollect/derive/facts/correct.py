@@ -248,10 +248,14 @@ def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = No
         raise _unknown(id)
     if found.state in _SHOWN and found.text:
         return named
-    hand = current_hands(view, [named.slot], ledger)[named.slot]
-    shown = [node for node in facts_in(view, named.slot) if node.body.get("identity") in hand.shown_as(named.identity)]
-    for node in sorted(shown, key=lambda node: node.state != "live"):
-        return _Named(node, named.slot, str(node.body["identity"]), ledger)
+    hands = current_hands(view, [named.slot], ledger)
+    places = [(named.slot, named.identity)]
+    moved = hands[named.slot].moved.get(named.identity)
+    places += [moved] if moved and not gone else []  # what was merged is taken back where it was
+    for slot, of in places:
+        shown = [node for node in facts_in(view, slot) if node.body.get("identity") in hands[slot].shown_as(of)]
+        for node in sorted(shown, key=lambda node: node.state != "live"):
+            return _Named(node, slot, str(node.body["identity"]), ledger)
     if not gone and found.state != SAME:  # such a record is hidden by what is pinned, or tells an end alone
         raise _unknown(id)
     return named
@@ -262,7 +266,8 @@ def _join(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> 
     there = hands[other]
     if other != slot and of not in there.moved and not any(of in (one.of, one.becomes) for one in there.edits):
         hands[other] = there.moving(of, slot, of)
-        hands[slot] = hands[slot].taking(other, of, of)
+        joined = hands[slot].taking(other, of, of)
+        hands[slot] = replace(joined, pins=joined.pins | (there.pins & {of}))
 
 
 def _part(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:

@@ -428,3 +428,17 @@ def test_a_value_that_was_corrected_to_outlasts_the_correction(memory: Memory) -
     drain(memory)
     for one in (memory, rebuilt(memory)):
         assert sorted(fact.value for fact in one.facts()) == ["beef", "chicken"]
+
+
+def test_what_a_correction_joins_keeps_its_id_and_its_pin(memory: Memory) -> None:
+    chicken, beef = (memory.store_fact(f"Allergic to {x}.", "allergy", value=x) for x in ("chicken", "beef"))
+    memory.pin_fact(beef.id)
+    assert memory.edit_fact(chicken.id, value="beef").pinned
+    assert [memory.pin_fact(one.id).id for one in (beef, chicken)] == [chicken.id, chicken.id]
+    memory.undo_fact(chicken.id)
+    assert sorted((fact.id, fact.value, fact.pinned) for fact in memory.facts()) == sorted(
+        [(chicken.id, "chicken", False), (beef.id, "beef", True)]
+    )
+    memory.edit_fact(chicken.id, value="beef")
+    memory.forget_fact(beef.id)
+    assert memory.facts(include_past=True) == []
