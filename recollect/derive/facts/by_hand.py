@@ -7,12 +7,13 @@ named by digests of what they say.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.derive.facts.claim import Claim, Polarity, Provenance, identity_of
+from recollect.derive.facts.claim import Claim, Polarity, Provenance, dated, identity_of
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
 
 #: The state of such nodes, and the type of the edges that hold the words of edits.
@@ -33,6 +34,11 @@ class Edit:
     messages: tuple[NodeId, ...] = ()
     holds: bool = True
     keeps: bool = False
+
+    def corrects(self, claim: Claim) -> bool:
+        """Whether it is about a claim of its identity: not about one that tells of a time after it, and came later."""
+        is_later = claim.since is not None and self.at is not None and claim.since > self.at
+        return not is_later or claim.message_id in self.messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +115,22 @@ class ByHand:
         """
         kept: list[Claim] = []
         corrections = {edit.of: edit for edit in self.edits}
-        corrected: dict[str, Claim] = {}
+        corrected: defaultdict[str, list[Claim]] = defaultdict(list)
         for claim in self.remembered(claims):
             if claim.identity in self.moved:
                 continue
             edit = corrections.get(claim.identity)
-            if edit is not None and not (claim.since and edit.at and claim.since > edit.at):
+            if edit is not None and edit.corrects(claim):
                 claim = replace(
                     claim, value=edit.value, content=edit.content, made_by=BY_HAND, edited=edit.of if edit.keeps else ""
                 )
-                corrected.setdefault(edit.of, claim)
+                corrected[edit.of].append(claim)
             kept.append(claim)
-        for of, claim in corrected.items():
-            at = corrections[of].at if corrections[of].holds else None
+        for of, claims_ in corrected.items():
+            claim, at = claims_[0], corrections[of].at if corrections[of].holds else None
             if claim.polarity is Polarity.IS and at is not None:
-                plain = replace(claim, since=None, until=None, turn=0.0, event=False, provenance=Provenance.BY_HAND)
+                until = _end_of((c for c in claims_ if c.said_at is None or c.said_at <= at), at)
+                plain = replace(claim, since=None, until=until, turn=0.0, event=False, provenance=Provenance.BY_HAND)
                 kept.append(replace(plain, said_at=at, order=("", 0), message_id=NodeId("")))
         return kept
 
@@ -175,6 +182,13 @@ class ByHand:
             taken={of: into for of, into in self.taken.items() if into not in identities},
             edits=tuple(edit for edit in self.edits if edit.of not in identities),
         )
+
+
+def _end_of(claims: Iterable[Claim], at: datetime) -> datetime | None:
+    """When what holds at a time will have ended, as it was told last."""
+    last = max(claims, key=lambda claim: claim.sort_key, default=None)
+    until = None if last is None else dated(last).until
+    return until if until is not None and until > at else None
 
 
 def by_hand_id(slot: NodeId) -> NodeId:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,13 @@ class Claim:
         return (*place, *what, self.content, self.said_by_assistant, self.made_by)
 
 
+def dated(claim: Claim) -> Claim:
+    """The claim; a plan is made until its day, be it told as the day from which it holds."""
+    if claim.attribute not in _PLANS or claim.since is None or claim.until is not None:
+        return claim
+    return replace(claim, since=None, until=claim.since + timedelta(days=1))
+
+
 def entity_key(name: str) -> str:
     """The name of an entity, folded.
 
@@ -234,6 +241,7 @@ def is_described(attribute: str) -> bool:
 _LONG_AGO = -(1 << 62)  # before all times, in microseconds
 _ARTICLES = frozenset({"a", "an", "the", "my", "our"})
 _STANCES = frozenset({"likes", "dislikes"})
+_PLANS = ("plan", "appointment")
 _SINGLE = frozenset(
     """home|job|employer|age|birthday|birth year|name|diet|from|wife|husband|spouse|partner|girlfriend|boyfriend|fiancé
     |fiancée|mother|father|mom|mum|dad|blood type|weight|height|marital status|phone number|email|anniversary|status

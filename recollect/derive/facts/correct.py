@@ -12,6 +12,7 @@ from datetime import datetime
 
 from recollect.derive.facts.book import (
     CLAIMS,
+    SAME,
     Ledger,
     current_hands,
     derived_claims,
@@ -22,6 +23,7 @@ from recollect.derive.facts.book import (
     source_claims,
 )
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
+from recollect.derive.facts.claim import slot_of
 from recollect.derive.facts.fact import Fact, facts_of
 from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
 from recollect.derive.tasks.base import Effects
@@ -78,9 +80,19 @@ class Corrections:
                 raise NotFound(f"No fact has the ID {name}.")
             first = next((c for c in claims if c.message_id == fact.node.id), claims[0])
             worded, new_value = reworded(first, words, told)
-            holds = fact.node.state == "live"
-            fresh = hand.with_edit(identity, claims, new_value, worded, self._now(), holds=holds)
-            effects = _decided(view, [fresh], fact.ledger)
+            now = self._now()
+            holds = facts_of(view, [fact.node])[0].holds(now) if fact.node.state in _SHOWN else False
+            fresh = hand.with_edit(identity, claims, new_value, worded, now, holds=holds)
+            edit = fresh.edits[-1]
+            before = next((one for one in hand.edits if one.of == edit.of), None)
+            values = {one.becomes: one.value for one in (before, edit) if one and one.value and not first.settles_in}
+            slots = {of: slot_of(first.entity, first.attribute, given) for of, given in values.items()}
+            hands = {**current_hands(view, [fact.slot, *slots.values()], fact.ledger), fact.slot: fresh}
+            if before is not None and before.becomes in slots:
+                _part(hands, fact.slot, slots[before.becomes], before.becomes)
+            if edit.becomes in slots:
+                _join(hands, fact.slot, slots[edit.becomes], edit.becomes)
+            effects = _decided(view, list(hands.values()), fact.ledger)
             return effects, _ids_with(effects, fact.slot, fresh.edits[-1].becomes) or [fact.node.id]
 
         return self._write(plan)[0]
@@ -236,13 +248,32 @@ def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = No
         raise _unknown(id)
     if found.state in _SHOWN and found.text:
         return named
-    hand = current_hands(view, [named.slot], ledger)[named.slot]
-    shown = [node for node in facts_in(view, named.slot) if node.body.get("identity") in hand.shown_as(named.identity)]
-    for node in sorted(shown, key=lambda node: node.state != "live"):
-        return _Named(node, named.slot, str(node.body["identity"]), ledger)
-    if not gone:
+    hands = current_hands(view, [named.slot], ledger)
+    places = [(named.slot, named.identity)]
+    moved = hands[named.slot].moved.get(named.identity)
+    places += [moved] if moved and not gone else []  # what was merged is taken back where it was
+    for slot, of in places:
+        shown = [node for node in facts_in(view, slot) if node.body.get("identity") in hands[slot].shown_as(of)]
+        for node in sorted(shown, key=lambda node: node.state != "live"):
+            return _Named(node, slot, str(node.body["identity"]), ledger)
+    if not gone and found.state != SAME:  # such a record is hidden by what is pinned, or tells an end alone
         raise _unknown(id)
     return named
+
+
+def _join(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:
+    """Has what is told of the value of an edit, in a slot of its own, settle with the fact that was edited."""
+    there = hands[other]
+    if other != slot and of not in there.moved and not any(of in (one.of, one.becomes) for one in there.edits):
+        hands[other] = there.moving(of, slot, of)
+        joined = hands[slot].taking(other, of, of)
+        hands[slot] = replace(joined, pins=joined.pins | (there.pins & {of}))
+
+
+def _part(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:
+    """Takes that back, for another edit."""
+    if hands[slot].taken.get((other, of)) == of:
+        hands[slot], hands[other] = hands[slot].leaving(other, of), hands[other].staying(of)
 
 
 def _unknown(id: str) -> NotFound:

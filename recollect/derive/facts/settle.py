@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from recollect.derive.facts.claim import (
     Polarity,
     Provenance,
     attribute_key,
+    dated,
     folded,
     identity_of,
     is_single,
@@ -27,7 +28,6 @@ from recollect.derive.facts.claim import (
 from recollect.record import from_microseconds, to_microseconds
 
 _STANCES = ("likes", "dislikes")
-_PLANS = ("plan", "appointment")
 _LONG_AGO = -(1 << 62)
 
 
@@ -158,20 +158,13 @@ def _in_order(claims: Iterable[Claim]) -> list[_Said]:
     """The claims in the order in which they were said. Where a program says which comes before which, it was said no
     later than what comes after it.
     """
-    ordered = sorted(map(_dated, claims), key=lambda claim: claim.sort_key)
+    ordered = sorted(map(dated, claims), key=lambda claim: claim.sort_key)
     found = [_Said(_at(claim.said_at), claim) for claim in ordered if not claim.turn]
     latest = 1 << 62
     for claim in sorted((claim for claim in ordered if claim.turn), key=lambda c: (c.turn, c.sort_key), reverse=True):
         latest = min(latest, _at(claim.said_at))
         found.append(_Said(latest, claim))
     return sorted(found, key=lambda said: (said.at, said.claim.turn, said.claim.sort_key))
-
-
-def _dated(claim: Claim) -> Claim:
-    """A plan is made until its day, be it told as the day from which it holds."""
-    if claim.attribute not in _PLANS or claim.since is None or claim.until is not None:
-        return claim
-    return replace(claim, since=None, until=claim.since + timedelta(days=1))
 
 
 def _trusted(ordered: list[_Said]) -> list[_Said]:
@@ -236,7 +229,7 @@ def _moments(ordered: Sequence[_Said], one: bool) -> list[_Moment]:
 
 
 def _is_outdated(moment: _Moment, claim: Claim, said: int) -> bool:
-    """Whether a value that was said to hold had been replaced by then, as is told now: both say since when they hold."""
+    """Whether a value that was said to hold had been replaced by then, as is told now: both say since when."""
     before, other = _at(moment.claim.since), moment.claim.identity != claim.identity
     lasts = not (claim.event or claim.before) and (claim.until is None or _at(claim.until) > said)
     is_said = moment.kind is _Kind.HOLDS and not moment.told
@@ -300,13 +293,11 @@ def _held(moments: list[_Moment], pinned: frozenset[str], one: bool) -> list[_Mo
     """The moments without those that would replace what is pinned, or end it."""
     if not pinned:
         return moments
+    held = {m.claim.identity for m in moments if m.claim.polarity is Polarity.IS} & pinned
     if not one:
-        return [m for m in moments if m.kind is not _Kind.ENDED or m.claim.identity not in pinned]
-    at = next((i for i, moment in enumerate(moments) if moment.claim.identity in pinned), None)
-    if at is None:
-        return moments
-    later = [m for m in moments[at:] if m.claim.identity in pinned and m.claim.polarity is Polarity.IS]
-    return moments[:at] + later
+        return [m for m in moments if m.kind is not _Kind.ENDED or m.claim.identity not in held]
+    later = [m for m in moments if m.claim.identity in held and m.claim.polarity is Polarity.IS]
+    return [*moments[: moments.index(later[0])], *later] if later else moments
 
 
 # --- what that makes -------------------------------------------------------------------------------------------------

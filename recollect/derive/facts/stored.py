@@ -240,10 +240,12 @@ def plan_stored(view: View, told: Node) -> tuple[Effects, list[NodeId]]:
     effects = settled(view, ledger)
     if entering:
         effects = replace(effects, put=[*effects.put, MARK])
+    hands = current_hands(view, [slot], ledger)
+    slot, of = hands[slot].moved.get(claim.identity, (slot, claim.identity))
+    names = hands[slot].shown_as(of) if slot != claim.slot else {of}
+    there |= {node.id: node for node in facts_in(view, slot)}
     there |= {node.id: node for node in effects.put if node.kind is NodeKind.FACT and node.body.get("slot") == slot}
-    shown = [
-        n for n in there.values() if n.state in _SHOWN and (n.id == told.id or n.body["identity"] == claim.identity)
-    ]
+    shown = [n for n in there.values() if n.state in _SHOWN and (n.id == told.id or n.body["identity"] in names)]
     shown.sort(key=lambda n: (n.id != told.id, n.state != "live", -int(n.body.get("temporal_index") or 0)))
     return effects, [*(node.id for node in shown), told.id]
 

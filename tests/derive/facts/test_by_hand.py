@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -287,3 +288,157 @@ def test_an_edit_takes_what_a_store_takes(homes: Memory, derived: bool) -> None:
         with pytest.raises(InvalidInput):
             homes.edit_fact(fact.id, empty, value=empty)
     assert homes.edit_fact(fact.id, "Half \ud83d", value="a \ud83d").content == "Half \ufffd"
+
+
+# --- corrections of what is over, or not yet ------------------------------------------------------------------------
+def dates(memory: Memory) -> list[tuple[str, datetime | None, datetime | None, bool]]:
+    now = {fact.id for fact in memory.facts()}
+    return sorted((f.value, f.valid_from, f.valid_to, f.id in now) for f in memory.facts(include_past=True))
+
+
+@pytest.mark.parametrize("concept", ["home", "allergy"])
+def test_a_fact_of_the_past_is_pinned(memory: Memory, concept: str) -> None:
+    memory.store_fact("No longer beef.", concept, value="beef", ended=True)
+    (past,) = memory.facts(include_past=True)
+    assert memory.pin_fact(past.id).id == past.id
+    assert [(fact.id, fact.pinned, fact.current) for fact in memory.facts(include_past=True)] == [
+        (past.id, True, False)
+    ]
+    memory.undo_fact(past.id)
+    assert memory.facts(include_past=True) == [past]
+
+
+def test_what_begins_later_is_corrected_and_still_begins_then(memory: Memory) -> None:
+    soon = datetime.now(UTC) + timedelta(days=30)
+    memory.store_fact("Lives in Porto.", "home", value="Porto", said_at=day(1))
+    later = memory.store_fact("Moves to Faro.", "home", value="Faro", since=soon)
+    edited = memory.edit_fact(later.id, value="Lagos")
+    assert (edited.id, edited.value, edited.content) == (later.id, "Lagos", "Moves to Lagos.")
+    assert dates(memory) == [("Lagos", soon, None, False), ("Porto", day(1), soon, True)]
+    memory.undo_fact(later.id)
+    assert dates(memory) == [("Faro", soon, None, False), ("Porto", day(1), soon, True)]
+
+
+def test_what_is_over_is_corrected_and_stays_over(memory: Memory) -> None:
+    over = memory.store_fact("Stays in Faro.", "home", value="Faro", said_at=day(1), until=day(6))
+    assert memory.edit_fact(over.id, value="Lagos").id == over.id
+    assert dates(memory) == [("Lagos", day(1), day(6), False)]
+
+
+@pytest.mark.parametrize(("concept", "told"), [("home", "until"), ("appointment", "since")])
+def test_what_ends_later_is_corrected_and_still_ends_then(memory: Memory, concept: str, told: str) -> None:
+    soon = datetime.now(UTC) + timedelta(days=30)
+    stay = memory.store_fact("Faro, for now.", concept, value="Faro", said_at=day(1), **{told: soon})  # type: ignore[arg-type]
+    before = dates(memory)
+    assert memory.edit_fact(stay.id, value="Lagos").id == stay.id
+    assert dates(memory) == [("Lagos", *before[0][1:])]
+
+
+def test_what_is_told_again_without_an_end_has_none_when_it_is_corrected(memory: Memory) -> None:
+    soon = datetime.now(UTC) + timedelta(days=30)
+    stay = memory.store_fact("Stays in Faro.", "home", value="Faro", said_at=day(1), until=soon)
+    memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(2))
+    memory.edit_fact(stay.id, value="Lagos")
+    assert dates(memory) == [("Lagos", day(1), None, True)]
+
+
+def test_what_is_said_in_the_future_is_corrected(memory: Memory) -> None:
+    stay = memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(1, year=2040))
+    memory.edit_fact(stay.id, value="Lagos")
+    assert [(fact.id, fact.value) for fact in memory.facts(include_past=True)] == [(stay.id, "Lagos")]
+
+
+def test_what_a_pin_hides_is_still_named_by_the_id_that_it_was_stored_under(memory: Memory) -> None:
+    home = memory.store_fact("Lives in Porto.", "home", value="Porto", said_at=day(1))
+    memory.pin_fact(home.id)
+    hidden = memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(2))
+    memory.edit_fact(hidden.id, value="Lagos")
+    memory.forget_fact(hidden.id)
+    memory.pin_fact(home.id, pinned=False)
+    assert [fact.value for fact in memory.facts(include_past=True)] == ["Porto"]
+    assert memory.check() == []
+
+
+# --- a value that is corrected to one that is told elsewhere ----------------------------------------------------------
+def allergies(memory: Memory) -> list[tuple[str, str, bool]]:
+    return sorted((fact.id, fact.value, fact.current) for fact in memory.facts(include_past=True))
+
+
+@pytest.mark.parametrize("first", ["edited", "told"])
+@pytest.mark.parametrize("way", ["stored", "said", "since"])
+def test_what_is_corrected_to_a_value_that_is_told_is_one_with_it(
+    memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path, first: str, way: str
+) -> None:
+    def tell() -> None:
+        if way == "said":
+            say(memory, "I'm allergic to beef.", day(1, year=2040), "later")
+            drain(memory)
+        else:
+            since = day(1, year=2040) if way == "since" else None
+            memory.store_fact("The user is allergic to beef.", "allergy", value="beef", since=since)
+
+    say(memory, "I'm allergic to chicken.", day(1))
+    drain(memory)
+    (fact,) = memory.facts()
+    if first == "told":
+        tell()
+    assert memory.edit_fact(fact.id, value="beef").id == fact.id
+    if first == "edited":
+        tell()
+    for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
+        assert allergies(one) == [(fact.id, "beef", True)]
+    memory.undo_fact(fact.id)
+    assert sorted(value for _, value, _ in allergies(memory)) == ["beef", "chicken"]
+    assert memory.check() == []
+
+
+def test_telling_what_a_fact_was_corrected_to_gives_that_fact(memory: Memory) -> None:
+    fact = memory.store_fact("The user is allergic to chicken.", "allergy", value="chicken")
+    memory.edit_fact(fact.id, value="beef")
+    assert memory.store_fact("The user is allergic to beef.", "allergy", value="beef").id == fact.id
+    memory.edit_fact(fact.id, value="pork")
+    assert sorted(value for _, value, _ in allergies(memory)) == ["beef", "pork"]
+    memory.edit_fact(fact.id, value="beef")
+    assert allergies(memory) == [(fact.id, "beef", True)]
+    memory.store_fact("No longer allergic to beef.", "allergy", value="beef", ended=True)
+    assert allergies(memory) == [(fact.id, "beef", False)]
+    memory.forget_fact(fact.id)
+    assert allergies(memory) == []
+    assert memory.check() == []
+
+
+def test_values_that_are_swapped_are_both_kept(memory: Memory) -> None:
+    nuts, beef = (memory.store_fact(f"Allergic to {one}.", "allergy", value=one) for one in ("nuts", "beef"))
+    memory.edit_fact(beef.id, value="eggs")
+    memory.edit_fact(nuts.id, value="beef")
+    memory.edit_fact(beef.id, value="nuts")
+    assert allergies(memory) == sorted([(nuts.id, "beef", True), (beef.id, "nuts", True)])
+
+
+def test_a_value_that_was_corrected_to_outlasts_the_correction(memory: Memory) -> None:
+    wrong = say(memory, "I'm allergic to chicken.", day(1), "a")
+    drain(memory)
+    memory.edit_fact(memory.facts()[0].id, value="beef")
+    say(memory, "I'm allergic to beef.", day(2), "b")
+    drain(memory)
+    memory.forget(wrong)
+    drain(memory)
+    assert [fact.value for fact in memory.facts()] == ["beef"]
+    say(memory, "I'm allergic to chicken.", day(3), "c")
+    drain(memory)
+    for one in (memory, rebuilt(memory)):
+        assert sorted(fact.value for fact in one.facts()) == ["beef", "chicken"]
+
+
+def test_what_a_correction_joins_keeps_its_id_and_its_pin(memory: Memory) -> None:
+    chicken, beef = (memory.store_fact(f"Allergic to {x}.", "allergy", value=x) for x in ("chicken", "beef"))
+    memory.pin_fact(beef.id)
+    assert memory.edit_fact(chicken.id, value="beef").pinned
+    assert [memory.pin_fact(one.id).id for one in (beef, chicken)] == [chicken.id, chicken.id]
+    memory.undo_fact(chicken.id)
+    assert sorted((fact.id, fact.value, fact.pinned) for fact in memory.facts()) == sorted(
+        [(chicken.id, "chicken", False), (beef.id, "beef", True)]
+    )
+    memory.edit_fact(chicken.id, value="beef")
+    memory.forget_fact(beef.id)
+    assert memory.facts(include_past=True) == []
