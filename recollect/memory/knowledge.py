@@ -232,8 +232,7 @@ class Knowledge(Handle):
         with self._space.view() as view:
             reader = Reader(view, include_past=True)
             added = reader.added([reader.directory.named(name)])
-        for fact in added:
-            self._corrections.forget(fact)
+        self._corrections.forget_added(added)
         return self._entities_by_hand.forget(name)
 
     def undo_entity(self, name: str) -> Entity:

@@ -23,6 +23,7 @@ from recollect.derive.facts.book import (
 )
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.derive.facts.fact import Fact, facts_of
+from recollect.derive.facts.links import RELATIONSHIP
 from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
 from recollect.derive.tasks.base import Effects
 from recollect.derive.tasks.publish import Publisher, head_revision
@@ -96,6 +97,20 @@ class Corrections:
             return replace(effects, edges=[*effects.edges, *drawn(entered)]), ids
 
         return self._write(plan, begins=True)[0]
+
+    def forget_added(self, facts: Sequence[NodeId]) -> None:
+        """Forgets relationships that were only added, with the words in which they were."""
+        for fact in facts:
+            with self._space.view() as view:
+                found = _find(view, fact)
+                hands = current_hands(view, [found.slot], found.ledger)
+                meant = merged_from(hands, found.slot, hands[found.slot].named(found.identity))
+                claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)), found.ledger)
+                told = [c.message_id for slot, of in meant for c in claims.get(slot, ()) if c.identity == of]
+                records = [node.id for node in view.get(Node, list(dict.fromkeys(told))) if node.body.get(RELATIONSHIP)]
+            self.forget(fact)
+            self.withdraw(records)
+            self._space.erase(records)
 
     def withdraw(self, ids: Sequence[NodeId]) -> None:
         """Takes back what the records of stored facts say, which are to be erased: facts settle without them."""

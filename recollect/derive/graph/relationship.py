@@ -106,7 +106,7 @@ def known_as(directory: Directory, given: str) -> tuple[str, bool]:
     if name == USER or found is None:
         return name, name == USER
     spellings = (name, found.name, *(alias.name for alias in found.aliases))
-    return next((one for one in spellings if entity_id(one) in found.ids), name), True
+    return next((one for one in spellings if entity_id(one) in found.ids), directory.first_name(found) or name), True
 
 
 def _end(given: str) -> str:

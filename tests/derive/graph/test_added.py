@@ -248,6 +248,38 @@ def test_relationships_that_were_only_added_go_with_their_entity(memory: Memory)
     assert [fact.attribute for fact in memory.facts("Sam Berg")] == ["home"]
 
 
+def test_relationships_that_were_only_added_leave_no_word_with_their_entity(memory: Memory) -> None:
+    memory.add_entity("Sam Berg", "person")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY)
+    memory.add_relationship("Ana", "KNOWS", "Sam Berg")
+    edited = memory.add_relationship("Sam Berg", "LIKES", "Jazz")
+    memory.edit_fact(edited.fact or "", value="Fado")
+    memory.merge_entities("Ana", "Porto")
+    memory.forget_entity("Sam Berg")
+    assert not any(word in everything(memory) for word in ("sam berg", "fado"))
+    dump = io.BytesIO()
+    memory.export(dump)
+    assert b"Sam Berg" not in dump.getvalue()
+    assert memory.check() == []
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto")
+    assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Porto"]
+
+
+@pytest.mark.parametrize("mentioned", [False, True])
+def test_who_was_renamed_is_related_by_either_name(memory: Memory, mentioned: bool) -> None:
+    if mentioned:
+        tell(memory, "I met Sam Berg yesterday.")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")
+    memory.edit_entity("Sam Berg", "Xaver Quist")
+    memory.edit_entity("Leeds", "Old Leeds")
+    assert str(memory.add_relationship("Xaver Quist", "LIVES_IN", "Porto")) == "Xaver Quist --[LIVES_IN]--> Porto"
+    assert str(memory.add_relationship("Ana", "LIVES_IN", "Old Leeds")) == "Ana --[LIVES_IN]--> Old Leeds"
+    assert shown(memory, "Xaver Quist") == ["Xaver Quist --[LIVES_IN]--> Porto"]
+    memory.forget_entity("Xaver Quist")
+    assert mentioned or "sam berg" not in everything(memory)
+
+
 def test_what_was_added_goes_with_the_last_message_that_it_was_drawn_from(memory: Memory) -> None:
     tell(memory, "Sam Berg lives in Leeds.", 2019)
     first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
