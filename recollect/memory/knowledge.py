@@ -176,16 +176,17 @@ class Knowledge(Handle):
         what messages say: of LIVES_IN, WORKS_AT and the like one is current. The same again is the same. `source` and
         `target` may be "you"; `sources` are as in `add_entity`. Raises InvalidInput, NotFound.
         """
-        from recollect.derive.entities.added import check_adder, drawn_from, sources_of
+        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, sources_of
         from recollect.derive.entities.directory import Directory
         from recollect.derive.graph.reader import Reader
-        from recollect.derive.graph.relationship import known_as, told_relationship, types_of
+        from recollect.derive.graph.relationship import check_two, known_as, told_relationship, types_of
 
         check_adder(provenance)
         with self._space.view() as view:
             messages = sources_of(view, sources)
             directory = Directory(view)
             ends = [known_as(directory, self._as_left(name)) for name in (source, target)]
+            check_two(directory, *(name for name, _ in ends))
         (source, _), (target, _) = ends
         told = told_relationship(
             source,
@@ -201,6 +202,10 @@ class Knowledge(Handle):
             if not is_known:
                 self._entities_by_hand.add(name, kind, sources, provenance)
         fact = self._corrections.store(told, lambda own: drawn_from(own, messages))
+        with self._space.view() as view:
+            proofs = [edge.target_id for edge in view.edges([NodeId(fact.id)], (ADDED_FROM,), "out")]
+        for name in (name for name, is_known in ends if is_known):
+            self._entities_by_hand.keep(name, proofs)
         with self._space.view() as view:
             return Reader(view, self._clock(), include_past=True).of_fact(NodeId(fact.id))
 

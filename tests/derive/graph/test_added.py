@@ -266,6 +266,33 @@ def test_relationships_that_were_only_added_leave_no_word_with_their_entity(memo
     assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Porto"]
 
 
+def test_an_entity_lasts_as_long_as_what_was_added_of_it(memory: Memory) -> None:
+    first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
+    memory.add_relationship("Zxcanary", "LIVES_IN", "Porto", sources=[first])
+    memory.add_relationship("Zxcanary", "KNOWS", "Ana", sources=[second])
+    memory.add_entity("Bosch", sources=[first])
+    memory.add_relationship("Bosch", "OWNED_BY", "Robert")
+    memory.forget(first)
+    assert shown(memory, "Zxcanary") == ["Zxcanary --[KNOWS]--> Ana"]
+    assert shown(memory, "Bosch") == ["Bosch --[OWNED_BY]--> Robert"]
+    memory.forget(second)
+    assert "zxcanary" not in everything(memory)
+    assert shown(memory, "Bosch") == ["Bosch --[OWNED_BY]--> Robert"]
+
+
+def test_two_names_of_one_entity_are_not_related(memory: Memory) -> None:
+    memory.add_entity("Sam Berg", "person")
+    memory.add_entity("Sammy", "person")
+    memory.merge_entities("Sammy", "Sam Berg")
+    with pytest.raises(InvalidInput):
+        memory.add_relationship("Sammy", "KNOWS", "Sam Berg")
+    assert memory.facts() == []
+
+
+def test_what_ended_as_it_began_is_past(memory: Memory) -> None:
+    assert not memory.add_relationship("Sam", "LIVES_IN", "Porto", since=MAY, until=MAY).current
+
+
 @pytest.mark.parametrize("mentioned", [False, True])
 def test_who_was_renamed_is_related_by_either_name(memory: Memory, mentioned: bool) -> None:
     if mentioned:
