@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.memory.handle import Handle, writes
-from recollect.record import Message, NodeId
+from recollect.record import Message, Node, NodeId
 
 if TYPE_CHECKING:
     from recollect.derive.entities.added import Adder
@@ -80,7 +80,9 @@ class Knowledge(Handle):
     @writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
-        return self._corrections.edit(id, self._as_left(content), self._as_left(value))
+        fact = self._corrections.edit(id, self._as_left(content), self._as_left(value))
+        self._add_ends(NodeId(fact.id))
+        return fact
 
     @writes
     def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
@@ -207,7 +209,25 @@ class Knowledge(Handle):
         for name in (name for name, is_known in ends if is_known):
             self._entities_by_hand.keep(name, proofs)
         with self._space.view() as view:
-            return Reader(view, self._clock(), include_past=True).of_fact(NodeId(fact.id))
+            return Reader(view, self._clock(), include_past=True).of_fact(self._corrections.shown(fact.id))
+
+    def _add_ends(self, fact: NodeId) -> None:
+        """Adds what an added relationship relates now, where it is not known: a person may have corrected it."""
+        from recollect.derive.entities.added import ADDED_FROM
+        from recollect.derive.entities.directory import Directory
+        from recollect.derive.facts.claim import USER
+        from recollect.derive.facts.links import RELATIONSHIP, relation_of
+        from recollect.derive.graph.relationship import types_of
+
+        with self._space.view() as view:
+            node = view.get(Node, [fact])[0]
+            name = relation_of(str(node.body.get("attribute", ""))) if node.body.get(RELATIONSHIP) else None
+            named = [str(node.body.get(end, "")) for end in ("entity", "value")] if name else []
+            unknown = [bool(one) and one != USER and Directory(view).find(one) is None for one in named]
+            sources = [edge.target_id for edge in view.edges([fact], (ADDED_FROM,), "out")]
+        for one, is_unknown, kind in zip(named, unknown, types_of(name) if name else (), strict=False):
+            if is_unknown:
+                self._entities_by_hand.add(one, kind, sources, "by hand")
 
     def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
         """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.

@@ -98,6 +98,11 @@ class Corrections:
 
         return self._write(plan, begins=True)[0]
 
+    def shown(self, fact: str) -> NodeId:
+        """The fact in which one is shown now, which may be what it was corrected to. Raises NotFound."""
+        with self._space.view() as view:
+            return _find(view, fact).node.id
+
     def forget_added(self, facts: Sequence[NodeId]) -> None:
         """Forgets relationships that were only added, with the words in which they were."""
         for fact in facts:
@@ -113,12 +118,17 @@ class Corrections:
             self._space.erase(records)
 
     def withdraw(self, ids: Sequence[NodeId]) -> None:
-        """Takes back what the records of stored facts say, which are to be erased: facts settle without them."""
+        """Takes back what the records of stored facts say, which are to be erased: facts settle without them, and
+        without corrections of nothing else.
+        """
+        gone = frozenset(ids)
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             ledger = Ledger()
-            ledger.drop(view.edges(ids, (CLAIMS,), "in", limit=_ALL))
-            return settled(view, ledger), []
+            claims = view.edges(ids, (CLAIMS,), "in", limit=_ALL)
+            ledger.drop(claims)
+            hands = current_hands(view, sorted({edge.source_id for edge in claims}), ledger)
+            return _decided(view, [hand.without_words_of(gone) for hand in hands.values() if hand.edits], ledger), []
 
         self._write(plan, shown=False)
 
