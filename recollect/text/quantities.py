@@ -216,7 +216,10 @@ def _amount(text: str, at: int, european: bool) -> Quantity | None:
     kind = "money" if currency else kind_of(unit) if unit else "number"
     if unit and per and VOLUMES & set(per.split("/")):
         kind = "concentration"
-    certain = all(sure for _, sure in readings)
+    in_english = currency in _IN_ENGLISH and not european
+    certain = all(
+        sure and not (in_english and _ONE_POINT.search(one)) for one, (_, sure) in zip(written, readings, strict=True)
+    )
     return Quantity(text[start:end], start, end, kind, numbers, unit, currency, per, certain=certain)
 
 
@@ -326,6 +329,9 @@ _FRACTION = re.compile(
     rf"(?:(?P<whole>\d+) )?(?P<of>[1-9])/(?P<parts>[248]){_BLANK}(?P<unit>[{_LETTER}]+)(?![{_LETTER}\d])"
 )
 _WRITTEN = re.compile(rf"[-−–]?{NUMBER}(?:{_BLANK}?[-–—]{_BLANK}?{NUMBER})?")
+# Money that is mostly written in English form: "$3.459" may be the price of a gallon.
+_IN_ENGLISH = frozenset({"$", "USD", "GBP", "CAD", "AUD", "NZD", "HKD", "SGD", "INR"})
+_ONE_POINT = re.compile(r"^(?!0)\d{1,3}\.\d{3}$")
 _POINT = re.compile(r"(?<![^\W_])(?<!\.)\.$")
 _BLANKS = re.compile(r"\d[ ]\d")
 _FIGURES = re.compile(
