@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from recollect.memory.handle import Handle, writes
-from recollect.record import Message, NodeId
+from recollect.record import Message, Node, NodeId
 
 if TYPE_CHECKING:
     from recollect.derive.entities.added import Adder
@@ -80,7 +80,9 @@ class Knowledge(Handle):
     @writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
-        return self._corrections.edit(id, self._as_left(content), self._as_left(value))
+        fact = self._corrections.edit(id, self._as_left(content), self._as_left(value))
+        self._add_ends(NodeId(fact.id))
+        return fact
 
     @writes
     def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
@@ -176,16 +178,17 @@ class Knowledge(Handle):
         what messages say: of LIVES_IN, WORKS_AT and the like one is current. The same again is the same. `source` and
         `target` may be "you"; `sources` are as in `add_entity`. Raises InvalidInput, NotFound.
         """
-        from recollect.derive.entities.added import check_adder, drawn_from, sources_of
+        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, sources_of
         from recollect.derive.entities.directory import Directory
         from recollect.derive.graph.reader import Reader
-        from recollect.derive.graph.relationship import known_as, told_relationship, types_of
+        from recollect.derive.graph.relationship import check_two, known_as, told_relationship, types_of
 
         check_adder(provenance)
         with self._space.view() as view:
             messages = sources_of(view, sources)
             directory = Directory(view)
             ends = [known_as(directory, self._as_left(name)) for name in (source, target)]
+            check_two(directory, *(name for name, _ in ends))
         (source, _), (target, _) = ends
         told = told_relationship(
             source,
@@ -202,7 +205,29 @@ class Knowledge(Handle):
                 self._entities_by_hand.add(name, kind, sources, provenance)
         fact = self._corrections.store(told, lambda own: drawn_from(own, messages))
         with self._space.view() as view:
-            return Reader(view, self._clock(), include_past=True).of_fact(NodeId(fact.id))
+            proofs = [edge.target_id for edge in view.edges([NodeId(fact.id)], (ADDED_FROM,), "out")]
+        for name in (name for name, is_known in ends if is_known):
+            self._entities_by_hand.keep(name, proofs)
+        with self._space.view() as view:
+            return Reader(view, self._clock(), include_past=True).of_fact(self._corrections.shown(fact.id))
+
+    def _add_ends(self, fact: NodeId) -> None:
+        """Adds what an added relationship relates now, where it is not known: a person may have corrected it."""
+        from recollect.derive.entities.added import ADDED_FROM
+        from recollect.derive.entities.directory import Directory
+        from recollect.derive.facts.claim import USER
+        from recollect.derive.facts.links import RELATIONSHIP, relation_of
+        from recollect.derive.graph.relationship import types_of
+
+        with self._space.view() as view:
+            node = view.get(Node, [fact])[0]
+            name = relation_of(str(node.body.get("attribute", ""))) if node.body.get(RELATIONSHIP) else None
+            named = [str(node.body.get(end, "")) for end in ("entity", "value")] if name else []
+            unknown = [bool(one) and one != USER and Directory(view).find(one) is None for one in named]
+            sources = [edge.target_id for edge in view.edges([fact], (ADDED_FROM,), "out")]
+        for one, is_unknown, kind in zip(named, unknown, types_of(name) if name else (), strict=False):
+            if is_unknown:
+                self._entities_by_hand.add(one, kind, sources, "by hand")
 
     def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
         """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.
@@ -232,8 +257,7 @@ class Knowledge(Handle):
         with self._space.view() as view:
             reader = Reader(view, include_past=True)
             added = reader.added([reader.directory.named(name)])
-        for fact in added:
-            self._corrections.forget(fact)
+        self._corrections.forget_added(added)
         return self._entities_by_hand.forget(name)
 
     def undo_entity(self, name: str) -> Entity:

@@ -101,8 +101,10 @@ def in_one_spelling(value: str) -> str:
     True
     """
     whole, at = "", 0
+    value = value.translate(_SIGNS_SPELLED)
     for one in quantities(value):
         grouped = one.kind == "number" and not one.text.isdigit() and len(str(one.numbers[0])) > len("999")
+        grouped |= one.kind == "number" and one.text[0] in ".-−–"
         if one.numbers and one.certain and (one.kind != "number" or grouped):
             spelled = str(one.numbers[0]) if grouped else one.key
             whole, at = f"{whole}{value[at : one.start]}{spelled}", one.end
@@ -201,13 +203,31 @@ def _amount(text: str, at: int, european: bool) -> Quantity | None:
         numbers = (numbers[0] * _TIMES_OF[times["by"].lower().rstrip(".")],)
     if second is not None and numbers[0] >= numbers[1]:
         return _only_first(text, at, european)
-    if start and text[start - 1] in "-−–" and not text[: start - 1].rstrip(" ")[-1:].isalnum() and len(numbers) == 1:
+    if (
+        text[start - 1 : start] == "."
+        and not re.search(r"[^\W_]|\.", text[start - 2 : start - 1])
+        and written == [match.group()]
+    ):
+        if not written[0].isdigit() or times:
+            return None
+        start, numbers = start - 1, (Decimal(f"0.{written[0]}"),)  # ".5 mg"
+    if start and len(numbers) == 1 and _is_sign(text, start - 1):
         start, numbers = start - 1, (-numbers[0],)
     kind = "money" if currency else kind_of(unit) if unit else "number"
     if unit and per and VOLUMES & set(per.split("/")):
         kind = "concentration"
-    certain = all(sure for _, sure in readings)
+    in_english = currency in _IN_ENGLISH and not european
+    certain = all(
+        sure and not (in_english and _ONE_POINT.search(one)) for one, (_, sure) in zip(written, readings, strict=True)
+    )
     return Quantity(text[start:end], start, end, kind, numbers, unit, currency, per, certain=certain)
+
+
+def _is_sign(text: str, at: int) -> bool:
+    """Whether a dash makes the number behind it negative, rather than joining or parting what stands around it."""
+    before = text[:at]
+    far = before.rstrip(" ")[-1:]
+    return text[at] in "-−–" and not far.isdigit() and not (before if text[at] in "-−" else far)[-1:].isalnum()
 
 
 def _only_first(text: str, at: int, european: bool) -> Quantity | None:
@@ -276,6 +296,8 @@ def _sum(text: str, one: Quantity, other: Quantity) -> Quantity:
 
 
 # --- patterns ---------------------------------------------------------------------------------------------------------
+#: What folding leaves out, and yet makes another amount.
+_SIGNS_SPELLED = str.maketrans({"≤": "<=", "≥": ">=", "±": "+-", "²": "^2", "³": "^3"})
 _SMALL = frozenset({"mg", "µg", "g", "mL", "ng"})
 _signs, _codes, _words = "|".join(map(re.escape, SIGNS)), "|".join(sorted(CODES)), "|".join(WORDS)
 _CURRENCY_BEFORE = re.compile(rf"(?:(?<![^\W\d_])|(?<=^))(?P<of>{_signs}|\b(?:{_codes})){_BLANK}?$")
@@ -307,6 +329,10 @@ _FRACTION = re.compile(
     rf"(?:(?P<whole>\d+) )?(?P<of>[1-9])/(?P<parts>[248]){_BLANK}(?P<unit>[{_LETTER}]+)(?![{_LETTER}\d])"
 )
 _WRITTEN = re.compile(rf"[-−–]?{NUMBER}(?:{_BLANK}?[-–—]{_BLANK}?{NUMBER})?")
+# Money that is mostly written in English form: "$3.459" may be the price of a gallon.
+_IN_ENGLISH = frozenset({"$", "USD", "GBP", "CAD", "AUD", "NZD", "HKD", "SGD", "INR"})
+_ONE_POINT = re.compile(r"^(?!0)\d{1,3}\.\d{3}$")
+_POINT = re.compile(r"(?<![^\W_])(?<!\.)\.$")
 _BLANKS = re.compile(r"\d[ ]\d")
 _FIGURES = re.compile(
     r"""(?P<iso>\d{4}-\d\d(?:-\d\d)?)(?![\d-]) | (?P<dotted>\d{1,2}\.\d{1,2}\.(?:\d{4}|\d\d))(?![\d.]\d?)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.derive.facts.claim import identity_of
 from recollect.text.quantities import in_one_spelling, is_same, quantities, whole_quantity
 
 
@@ -91,10 +92,36 @@ def test_units_and_currencies(text: str, kind: str, unit: str, currency: str, pe
         ("15 mg/day", "15 mg/week", False),
         ("38 °C", "38 °F", False),
         ("1 month", "30 days", False),
+        ("$3.459", "$3459", False),
+        ("USD 1.085", "USD 1,085", False),
+        ("EUR 1.085", "EUR 1,085", True),
+        (".5 mg", "0.5 mg", True),
+        ("−5", "-5", True),
     ],
 )
 def test_the_same_amount_in_another_spelling(one: str, other: str, same: bool) -> None:
     assert (in_one_spelling(one) == in_one_spelling(other)) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (".5 mg", "5 mg"),
+        (".5", "5"),
+        ("−5", "5"),
+        ("≤5 mg", "5 mg"),
+        ("±5 kg", "5 kg"),
+        ("10³", "103"),
+        ("5 m²", "5 m2"),
+    ],
+)
+def test_what_folding_leaves_out_is_kept_of_an_amount(one: str, other: str) -> None:
+    assert identity_of("result", one) != identity_of("result", other)
+
+
+def test_a_dash_behind_a_word_makes_a_number_negative() -> None:
+    told = "it was -5 °C, then 3 -4 °C, page-5 or so...5 mg and .25 mg"
+    assert [one.text for one in quantities(told)] == ["-5 °C", "3 -4 °C", "5", "5 mg", ".25 mg"]
 
 
 def test_a_date_in_figures_is_one() -> None:

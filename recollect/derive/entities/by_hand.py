@@ -57,6 +57,18 @@ class ByHand:
             return self._named(own, shown)
         raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
 
+    def keep(self, name: str, sources: Sequence[NodeId]) -> None:
+        """Has what was added from messages last as long as what else is told of it: as these, or for good without."""
+        with self._space.view() as view:
+            found = Directory(view).find(name)
+            edges = view.edges([added_id(own) for own in found.ids], (ADDED_FROM,), "out") if found else []
+        there = {(edge.source_id, edge.target_id) for edge in edges}
+        told = [one for node in {edge.source_id for edge in edges} for one in drawn_from(node, sources)]
+        put = [edge for edge in told if (edge.source_id, edge.target_id) not in there]
+        cut = [] if sources else [(edge.source_id, edge.type, edge.target_id, edge.name) for edge in edges]
+        if put or cut:
+            self._space.write(Change(edges=put, cut=cut, begins=False))
+
     def edit(self, name: str, new_name: str | None, type: str | None) -> Entity:
         """Gives an entity another name or type. Raises NotFound, InvalidInput."""
         if new_name is None and type is None:

@@ -60,6 +60,11 @@ class Directory:
         found = self.of(ids)
         return found.get(own) or max(found.values(), key=lambda e: (e.by_hand, e.mentions, e.id), default=None)
 
+    def first_name(self, entity: Entity) -> str:
+        """The name that an entity had before it was renamed: as messages write it, or it was added."""
+        nodes = self._view.get(Node, [own for i in entity.ids for own in (i, added_id(i))])
+        return next((node.text for node in nodes if node.text and not node.erased), "")
+
     def near(self, name: str, limit: int = 3) -> list[str]:
         """Names that are spelled nearly so, begin so, or hold all of these words."""
         from rapidfuzz.fuzz import token_set_ratio

@@ -147,6 +147,11 @@ class ByHand:
         pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
         return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
 
+    def without_words_of(self, messages: frozenset[NodeId]) -> ByHand:
+        """Without edits of nothing but these."""
+        left = ((edit, tuple(one for one in edit.messages if one not in messages)) for edit in self.edits)
+        return replace(self, edits=tuple(replace(edit, messages=kept) for edit, kept in left if kept))
+
     def taking(self, slot: NodeId, of: str, into: str) -> ByHand:
         """One of another slot is merged into one of this."""
         return replace(self, taken={**self.taken, (slot, of): into})

@@ -25,6 +25,7 @@ from recollect.derive.facts.book import (
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
 from recollect.derive.facts.claim import slot_of
 from recollect.derive.facts.fact import Fact, facts_of
+from recollect.derive.facts.links import RELATIONSHIP
 from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
 from recollect.derive.tasks.base import Effects
 from recollect.derive.tasks.publish import Publisher, head_revision
@@ -109,13 +110,37 @@ class Corrections:
 
         return self._write(plan, begins=True)[0]
 
+    def shown(self, fact: str) -> NodeId:
+        """The fact in which one is shown now, which may be what it was corrected to. Raises NotFound."""
+        with self._space.view() as view:
+            return _find(view, fact).node.id
+
+    def forget_added(self, facts: Sequence[NodeId]) -> None:
+        """Forgets relationships that were only added, with the words in which they were."""
+        for fact in facts:
+            with self._space.view() as view:
+                found = _find(view, fact)
+                hands = current_hands(view, [found.slot], found.ledger)
+                meant = merged_from(hands, found.slot, hands[found.slot].named(found.identity))
+                claims = derived_claims(view, list(dict.fromkeys(slot for slot, _ in meant)), found.ledger)
+                told = [c.message_id for slot, of in meant for c in claims.get(slot, ()) if c.identity == of]
+                records = [node.id for node in view.get(Node, list(dict.fromkeys(told))) if node.body.get(RELATIONSHIP)]
+            self.forget(fact)
+            self.withdraw(records)
+            self._space.erase(records)
+
     def withdraw(self, ids: Sequence[NodeId]) -> None:
-        """Takes back what the records of stored facts say, which are to be erased: facts settle without them."""
+        """Takes back what the records of stored facts say, which are to be erased: facts settle without them, and
+        without corrections of nothing else.
+        """
+        gone = frozenset(ids)
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
             ledger = Ledger()
-            ledger.drop(view.edges(ids, (CLAIMS,), "in", limit=_ALL))
-            return settled(view, ledger), []
+            claims = view.edges(ids, (CLAIMS,), "in", limit=_ALL)
+            ledger.drop(claims)
+            hands = current_hands(view, sorted({edge.source_id for edge in claims}), ledger)
+            return _decided(view, [hand.without_words_of(gone) for hand in hands.values() if hand.edits], ledger), []
 
         self._write(plan, shown=False)
 

@@ -27,10 +27,13 @@ from recollect.text.stopwords import AUXILIARIES, PRONOUNS
 from recollect.text.terms import terms
 
 _ENOUGH = 2  # words beside the value that make a statement, where none of them is a verb
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d))[^\W_]+)*")
 _SPACED = re.compile(r"[A-Za-zÀ-ɏͰ-ϿЀ-ӿ0-9]")  # scripts that put blanks between words
 _OF_GRAMMAR = (PRONOUNS | {word for word in AUXILIARIES if "n't" not in word and word != "cannot"}) | {"a", "an", "the"}
-_DENIES = re.compile(r"\b(?:not|no|never|none|cannot|without|kein\w*|nicht|nie)\b|n['’]t\b", re.IGNORECASE)
+_DENIES = re.compile(r"\b(?:not|no|never|none|nothing|cannot|without|kein\w*|nicht|nie)\b|n['’]t\b", re.IGNORECASE)
+_CLAUSES = re.compile(r"[,;:.!?()\n–—]|\b(?:and|but|or|so|because|und|aber|oder)\b", re.IGNORECASE)
+# Attributes that say no themselves: "I don't eat pork" states what is avoided.
+_OF_DENIALS = frozenset({"avoids", "dislikes", "intolerance", "condition", "habit", "plan"})
 
 
 def stated(message: Message, quote: str, attribute: str = "") -> tuple[int, int] | None:
@@ -54,7 +57,10 @@ def proved(claim: Claim, message: Message) -> Claim | None:
     """The claim of a model where its message proves it, in words of the message."""
     if not claim.value:
         return claim  # the end of a dose, which follows from another claim
-    if stated(message, claim.quote, claim.attribute) is None or not proves(claim.quote, claim.value):
+    place = stated(message, claim.quote, claim.attribute)
+    if place is None or not proves(claim.quote, claim.value):
+        return None
+    if claim.polarity is Polarity.IS and _is_denied(message.content, place, claim):
         return None
     words = (claim.entity, claim.attribute, claim.value, claim.quote, claim.content)
     return replace(claim, content=worded(*words, claim.polarity))
@@ -62,7 +68,8 @@ def proved(claim: Claim, message: Message) -> Claim | None:
 
 def bears_out(message: Message, quote: str, names: Iterable[str]) -> bool:
     """Whether the message states the words, and these say something of one of the names."""
-    return stated(message, quote) is not None and any(proves(quote, name) for name in names)
+    place = stated(message, quote)
+    return place is not None and not _denies(message.content, place[0]) and any(proves(quote, name) for name in names)
 
 
 def proves(quote: str, value: str) -> bool:
@@ -118,9 +125,31 @@ def _is_made_of(content: str, entity: str, value: str, quote: str) -> bool:
 
 
 def _holds(quote: str, value: str) -> bool:
-    if folded(value) in folded(quote):
+    """Whether a quotation has a value in whole words: "5 mg" is no part of "15 mg", of "0.5 mg" or of "-5 mg"."""
+    if _WORD.search(value) and set(_roots(value)) <= set(_roots(quote)):
         return True
-    return bool(_WORD.search(value)) and set(_roots(value)) <= set(_roots(quote))
+    words = value.lower().strip(" .,;:!?\"'")
+    if not any(one.unit or one.currency for one in quantities(words)):
+        words, quote = folded(value), folded(quote)
+    before = r"(?<![\w.,/:+−–-])" if words[:1].isdigit() else r"(?<!\w)" if _SPACED.match(words) else ""
+    behind = r"(?!\w|[.,/:]\d)" if _SPACED.match(words[-1:]) else ""
+    return bool(words) and bool(re.search(f"{before}{re.escape(words)}{behind}", quote.lower()))
+
+
+def _is_denied(content: str, place: tuple[int, int], claim: Claim) -> bool:
+    """Whether a statement is denied before what is quoted of it, or its value within: "not allergic to nuts"."""
+    start, end = place
+    if _denies(content, start):
+        return True
+    if claim.attribute in _OF_DENIALS or not is_described(claim.attribute):
+        return False
+    at = content.lower().find(claim.value.lower(), start, end)
+    return _denies(content[start : at if at >= 0 else end], None)
+
+
+def _denies(content: str, end: int | None) -> bool:
+    """Whether the clause that a text ends in says no."""
+    return bool(_DENIES.search(_CLAUSES.split(content[:end])[-1]))
 
 
 def _is_whole(content: str, at: int, end: int) -> bool:

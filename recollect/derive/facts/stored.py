@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from recollect.derive.facts.book import (
@@ -97,6 +97,8 @@ def told_fact(
     begins, ends, said = (None if one is None else _moment(one) for one in (since, until, said_at))
     if begins is not None and ends is not None and ends < begins:
         raise InvalidInput(f"What holds since {begins.isoformat()} cannot end at {ends.isoformat()}.")
+    if begins is not None and ends == begins:
+        ends += timedelta.resolution  # what ended at once held, and holds no longer
     read = claim_in(words, id)
     whom = clean_title(entity) or (read.entity if read else USER)
     attribute = canonical_attribute(clean_title(concept)) if concept.strip() else (read.attribute if read else "")

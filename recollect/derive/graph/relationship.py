@@ -106,7 +106,14 @@ def known_as(directory: Directory, given: str) -> tuple[str, bool]:
     if name == USER or found is None:
         return name, name == USER
     spellings = (name, found.name, *(alias.name for alias in found.aliases))
-    return next((one for one in spellings if entity_id(one) in found.ids), name), True
+    return next((one for one in spellings if entity_id(one) in found.ids), directory.first_name(found) or name), True
+
+
+def check_two(directory: Directory, source: str, target: str) -> None:
+    """Raises InvalidInput where two names are those of one entity."""
+    one, other = directory.find(source), directory.find(target)
+    if one is not None and other is not None and one.id == other.id:
+        raise InvalidInput(f"{source!r} and {target!r} are the same entity: {one.name}.")
 
 
 def _end(given: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -191,3 +192,9 @@ def test_a_home_of_which_no_beginning_is_told_has_none() -> None:
     assert (stays.since, stays.event) == (None, False)
     assert (moved.since, moved.event) == (datetime(2019, 1, 1, tzinfo=UTC), True)
     assert (lasts.since, lasts.event) == (datetime(2019, 1, 1, tzinfo=UTC), False)
+
+
+def test_a_message_of_nothing_but_line_ends_is_read_at_once() -> None:
+    begun = time.process_time()
+    assert drawn("I like " + "\n" * 200_000 + "x") == []
+    assert time.process_time() - begun < 5

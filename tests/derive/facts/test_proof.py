@@ -84,6 +84,18 @@ def test_what_is_cut_quoted_asked_or_commanded_is_not(text: str, quote: str) -> 
         ("I live in Leeds", "York", False),
         ("she takes 15 mg of it", "150 mg", False),
         ("the old mill", "old mill", False),
+        ("she takes 15 mg of it", "5 mg", False),
+        ("she takes 0.5 mg of it", "5 mg", False),
+        ("she takes .5 mg of it", "5 mg", False),
+        ("it was -5 °C in there", "5 °C", False),
+        ("she pays €500 for it", "$500", False),
+        ("she pays 120,000 EUR for it", "20,000 EUR", False),
+        ("I have Python 3.10 here", "3", False),
+        ("we had a carpet delivered", "car", False),
+        ("we live in Newcastle", "castle", False),
+        ("we live in Newcastle's centre", "Newcastle", True),
+        ("I have Python 3.10 here", "Python 3.10", True),
+        ("she takes 5-10 mg of it", "5-10 mg", True),
     ],
 )
 def test_a_quotation_holds_the_value_and_says_something_of_it(quote: str, value: str, enough: bool) -> None:
@@ -149,6 +161,36 @@ def read_by(memory: Memory, *claims: dict[str, Any]) -> list[str]:
 def test_an_invented_fact_does_not_displace_the_true_one(memory: Memory, quote: str, value: str) -> None:
     say(memory, "I live in Leeds.", _THEN)
     assert read_by(memory, claimed(quote, value, since="2025-01-02")) == ["The user lives in Leeds."]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "attribute", "value"),
+    [
+        ("Luckily I don't live in Leeds.", "live in Leeds", "home", "Leeds"),
+        ("We cannot move to Leeds next year.", "move to Leeds next year", "home", "Leeds"),
+        ("Nothing makes me live in Leeds.", "live in Leeds", "home", "Leeds"),
+        ("I'm not allergic to peanuts.", "allergic to peanuts", "allergy", "peanuts"),
+        ("I'm not allergic to peanuts.", "I'm not allergic to peanuts.", "allergy", "peanuts"),
+        ("She is fine, Heron didn't bite the vet.", "bite the vet", "temper", "the vet"),
+    ],
+)
+def test_what_the_author_denies_is_no_fact(memory: Memory, text: str, quote: str, attribute: str, value: str) -> None:
+    say(memory, text, _THEN)
+    assert read_by(memory, claimed(quote, value, attribute=attribute)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "attribute", "value", "told"),
+    [
+        ("I'm not from here, we settled near Leeds.", "we settled near Leeds", "home", "Leeds", "lives in Leeds."),
+        ("We simply don't touch pork.", "We simply don't touch pork", "avoids", "pork", "avoids pork."),
+    ],
+)
+def test_a_denial_of_another_clause_or_of_the_same_sense_denies_nothing(
+    memory: Memory, text: str, quote: str, attribute: str, value: str, told: str
+) -> None:
+    say(memory, text, _THEN)
+    assert read_by(memory, claimed(quote, value, attribute=attribute)) == [f"The user {told}"]
 
 
 def test_a_model_that_obeys_a_pasted_command_stores_nothing(memory: Memory) -> None:

@@ -248,6 +248,77 @@ def test_relationships_that_were_only_added_go_with_their_entity(memory: Memory)
     assert [fact.attribute for fact in memory.facts("Sam Berg")] == ["home"]
 
 
+def test_relationships_that_were_only_added_leave_no_word_with_their_entity(memory: Memory) -> None:
+    memory.add_entity("Sam Berg", "person")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY)
+    memory.add_relationship("Ana", "KNOWS", "Sam Berg")
+    edited = memory.add_relationship("Sam Berg", "LIKES", "Jazz")
+    memory.edit_fact(edited.fact or "", value="Fado")
+    memory.merge_entities("Ana", "Porto")
+    memory.forget_entity("Sam Berg")
+    assert not any(word in everything(memory) for word in ("sam berg", "likes fado"))
+    dump = io.BytesIO()
+    memory.export(dump)
+    assert b"Sam Berg" not in dump.getvalue()
+    assert memory.check() == []
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto")
+    assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Porto"]
+
+
+def test_an_entity_lasts_as_long_as_what_was_added_of_it(memory: Memory) -> None:
+    first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
+    memory.add_relationship("Zxcanary", "LIVES_IN", "Porto", sources=[first])
+    memory.add_relationship("Zxcanary", "KNOWS", "Ana", sources=[second])
+    memory.add_entity("Bosch", sources=[first])
+    memory.add_relationship("Bosch", "OWNED_BY", "Robert")
+    memory.forget(first)
+    assert shown(memory, "Zxcanary") == ["Zxcanary --[KNOWS]--> Ana"]
+    assert shown(memory, "Bosch") == ["Bosch --[OWNED_BY]--> Robert"]
+    memory.forget(second)
+    assert "zxcanary" not in everything(memory)
+    assert shown(memory, "Bosch") == ["Bosch --[OWNED_BY]--> Robert"]
+
+
+def test_a_relationship_that_is_corrected_relates_what_it_says_then(memory: Memory) -> None:
+    source = tell(memory, "He moved.")
+    added = memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds", sources=[source])
+    memory.edit_fact(added.fact or "", value="Zxcanary")
+    assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Zxcanary"]
+    assert memory.entity("Zxcanary").type == "place"
+    assert str(memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")) == "Sam Berg --[LIVES_IN]--> Zxcanary"
+    memory.forget(source)
+    assert "zxcanary" not in everything(memory)
+    assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Leeds"]
+
+
+def test_two_names_of_one_entity_are_not_related(memory: Memory) -> None:
+    memory.add_entity("Sam Berg", "person")
+    memory.add_entity("Sammy", "person")
+    memory.merge_entities("Sammy", "Sam Berg")
+    with pytest.raises(InvalidInput):
+        memory.add_relationship("Sammy", "KNOWS", "Sam Berg")
+    assert memory.facts() == []
+
+
+def test_what_ended_as_it_began_is_past(memory: Memory) -> None:
+    assert not memory.add_relationship("Sam", "LIVES_IN", "Porto", since=MAY, until=MAY).current
+
+
+@pytest.mark.parametrize("mentioned", [False, True])
+def test_who_was_renamed_is_related_by_either_name(memory: Memory, mentioned: bool) -> None:
+    if mentioned:
+        tell(memory, "I met Sam Berg yesterday.")
+    memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")
+    memory.edit_entity("Sam Berg", "Xaver Quist")
+    memory.edit_entity("Leeds", "Old Leeds")
+    assert str(memory.add_relationship("Xaver Quist", "LIVES_IN", "Porto")) == "Xaver Quist --[LIVES_IN]--> Porto"
+    assert str(memory.add_relationship("Ana", "LIVES_IN", "Old Leeds")) == "Ana --[LIVES_IN]--> Old Leeds"
+    assert shown(memory, "Xaver Quist") == ["Xaver Quist --[LIVES_IN]--> Porto"]
+    memory.forget_entity("Xaver Quist")
+    assert mentioned or "sam berg" not in everything(memory)
+
+
 def test_what_was_added_goes_with_the_last_message_that_it_was_drawn_from(memory: Memory) -> None:
     tell(memory, "Sam Berg lives in Leeds.", 2019)
     first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
@@ -282,7 +353,7 @@ def test_a_forgotten_person_is_in_nothing_that_was_added(memory: Memory) -> None
 
 def test_everything_is_everything(memory: Memory) -> None:
     tell(memory, "It rains in Porto.")
-    memory.add_relationship("Sam", "LIVES_IN", "Porto")
+    memory.add_relationship("Zxcanary", "LIVES_IN", "Porto")
     memory.forget(everything=True)
     assert memory.entities() == []
-    assert "sam" not in everything(memory)
+    assert "zxcanary" not in everything(memory)

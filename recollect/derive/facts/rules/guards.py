@@ -62,7 +62,7 @@ _SHARED_OUT = re.compile(r"\b(?:respectively|in that order|beziehungsweise|jewei
 
 # A sentence that takes back what stands before it: "Just kidding!", "Haha, not."
 _TAKEN_BACK = re.compile(
-    r"(?:[.!?…]\s+|\n\s*)(?:(?:ha(?:ha)+|lol|lmao|ok(?:ay)?|no),? )?(?:(?:(?:i am|i'm|i’m|just|only) )*(?:kidding|joking)|j/?k|not)[.!]*\s*(?=$|\n|[.!?]|(?<=[.!]\s)[A-Z])",
+    r"(?:[.!?…]\s+|\n[^\S\n]*)(?:(?:ha(?:ha)+|lol|lmao|ok(?:ay)?|no),? )?(?:(?:(?:i am|i'm|i’m|just|only) )*(?:kidding|joking)|j/?k|not)[.!]*\s*(?=$|\n|[.!?]|(?<=[.!]\s)[A-Z])",
     re.IGNORECASE,
 )
 

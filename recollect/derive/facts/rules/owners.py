@@ -14,18 +14,19 @@ from recollect.derive.facts.rules.subjects import NAME, is_name
 
 #: What stands between what is said of one and of another.
 JOIN = (
-    r"(?:[,;:/]\s*(?:and|but|or|und|aber)?\s*|\s[–—-]+\s|\s(?:and|but|or|nor|&|while|whereas|plus|then|though|whilst|unlike|und|aber"
+    r"(?:[,;:/]\s*(?:and|but|or|und|aber)?\s*|\s*[(\[]\s*|\s[–—-]+\s|\s(?:and|but|or|nor|&|while|whereas|plus|then|though|whilst|unlike|und|aber"
     r"|oder|sondern|während)\s+(?:then |also |that |so )?)"
 )
 _POSSESSED = rf"(?:(?i:my|our|your|his|her|their|its|meine?|unsere?|seine?|ihre?)|{NAME}(?: {NAME})?['’]s?)\s+[\w-]+(?: {NAME}\b)?"
+_KIN = "(?:wife|husband|mother|father|mom|mum|dad|daughter|son|sister|brother|grandma|grandpa|aunt|uncle)"
 _OTHER = r"(?i:the|another|one|both|each|der|die|das)\s+[\w-]+"
 _START = re.compile(
-    rf"(?P<join>{JOIN})(?=(?P<all>(?P<pronoun>(?i:i|he|she|we|they|it|you|ich|er|sie|wir)(?!\w))|(?P<bare>{NAME}['’]s(?=\s+(?:is|are|was|has)\b))"
+    rf"(?P<join>{JOIN})(?=(?P<all>(?P<pronoun>(?i:i|he|she|we|they|it|you|mine|yours|hers|ours|theirs|ich|er|sie|wir)(?!\w)|{_KIN}(?!\w))|(?P<bare>{NAME}['’]s(?=\s+(?:is|are|was|has)\b))"
     rf"|(?P<possessed>{_POSSESSED})|(?P<perhaps>[a-z]+\s+)?(?P<name>{NAME})\b|(?P<other>{_OTHER}))(?P<more>\s*\(\d+\))?,?(?P<rest>.*))",
     re.DOTALL,
 )
 # More is said, unless the list goes on or ends.
-_MORE = re.compile(r"\s+(?!(?:and|or|but|und|oder)\b|[,;.!?&–—-])\S|['’]s\b")
+_MORE = re.compile(r"\s+(?!(?:and|or|but|und|oder)\b|[,;.!?&–—-])\S|:\s+\S|['’]s\b")
 _SURNAME = re.compile(rf"\s+{NAME}(?=\s*(?:[,;.!?]|$|\s(?:and|or)\b))")
 _LAST = re.compile(rf"{NAME}$")
 _PARTICLE = re.compile(r"\s*(?:of|de|von|the)\b")

@@ -19,6 +19,8 @@ _ENDS = re.compile(
     )\b.*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
+_AROUND = " ,.;:!?\"“”'*_~"
+_DANGLING = re.compile(r"\s(?:and|or|but|&)$| ?[(\[][^()\[\]]*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:a|an|the|my|our|some|any|any kind of|all|all kinds of)\s+", re.IGNORECASE)
 _ADJECTIVE_OF = re.compile(r"^[\w-]+ and (?!a )[\w-]+ (?!in |at |on |with |for |to )\w+s$")
 _RESTRICTED = re.compile(
@@ -45,7 +47,7 @@ def trimmed(value: str, *, article: bool = False) -> str:
     >>> trimmed("the smell of fish, because it is bad"), trimmed("York now.")
     ('smell of fish', 'York')
     """
-    cut = _ENDS.split(value, maxsplit=1)[0].strip(" ,.;:!?\"“”'*_~")
+    cut = _DANGLING.sub("", _ENDS.split(value, maxsplit=1)[0].strip(_AROUND)).strip(_AROUND)
     return cut if article else _ARTICLE.sub("", cut).strip()
 
 
