@@ -232,7 +232,10 @@ def _is_sign(text: str, at: int) -> bool:
 
 def _only_first(text: str, at: int, european: bool) -> Quantity | None:
     """The number that stands first, without what seemed to go on."""
-    end = at + len(re.match(r"\d+(?:[.,]\d+)?", text[at:]).group())  # type: ignore[union-attr]
+    first = _FIRST.match(text, at)
+    if first is None:
+        return None
+    end = first.end()
     number, certain = _read(text[at:end], False, False, european)
     if text[end : end + 1].isalpha():
         return None
@@ -323,6 +326,7 @@ _DIGIT = re.compile(rf"(?:(?<![{_LETTER}\d_#@])|(?<=\b(?:{_codes})))(?<!\d[.,/:]
 _RUN = re.compile(rf"\d[\d.,:/]*(?<=\d)(?![{_LETTER}_])")
 _GOES_ON = re.compile(rf"(?<=\d)[{_LETTER}_]")
 _WORD_AFTER = re.compile(r" (?!tall\b|high\b|wide\b|long\b|deep\b)\w")
+_FIRST = re.compile(r"\d+(?:[.,]\d+)?")
 _NUMBER = re.compile(rf"{NUMBER}(?![.,/]?\d)")
 _FEET = re.compile(r"(?P<ft>\d)['’](?P<in>\d{1,2})(?:[\"”″]|['’]{2})?(?![\w'’])")
 _FRACTION = re.compile(

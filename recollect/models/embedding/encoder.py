@@ -91,7 +91,7 @@ def load_session(model: Path) -> tuple[Any, dict[str, Any]]:
         raise ModelError("onnxruntime is not installed.", hint="Run: pip install onnxruntime") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    # Without it sums of int8 overflow on processors without VNNI, and vectors differ between machines (cosine .98).
+    # Without it sums of int8 overflow on processors without VNNI, and vectors differ between machines.
     options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])

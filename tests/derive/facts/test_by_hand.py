@@ -328,7 +328,9 @@ def test_what_is_over_is_corrected_and_stays_over(memory: Memory) -> None:
 @pytest.mark.parametrize(("concept", "told"), [("home", "until"), ("appointment", "since")])
 def test_what_ends_later_is_corrected_and_still_ends_then(memory: Memory, concept: str, told: str) -> None:
     soon = datetime.now(UTC) + timedelta(days=30)
-    stay = memory.store_fact("Faro, for now.", concept, value="Faro", said_at=day(1), **{told: soon})  # type: ignore[arg-type]
+    times = {"since": None, "until": None} | {told: soon}
+    since, until = times["since"], times["until"]
+    stay = memory.store_fact("Faro, for now.", concept, value="Faro", said_at=day(1), since=since, until=until)
     before = dates(memory)
     assert memory.edit_fact(stay.id, value="Lagos").id == stay.id
     assert dates(memory) == [("Lagos", *before[0][1:])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -247,8 +248,9 @@ def tell(memory: Memory, told: dict[str, object], folder: Path) -> None:
     if told["way"] == "import":
         own = recollect.open(folder / f"{told['said']}.db", durable=False)
     since = None if told["since"] is None else year(2025) + timedelta(days=int(str(told["since"])))
-    words, value, when = f"Home: {told['value']}", str(told["value"]), {"until" if told["ended"] else "since": since}
-    own.store_fact(words, "home", value=value, said_at=said, ended=bool(told["ended"]), **when)  # type: ignore[arg-type]
+    words, value, ended = f"Home: {told['value']}", str(told["value"]), bool(told["ended"])
+    begins, ends = (None, since) if ended else (since, None)
+    own.store_fact(words, "home", value=value, said_at=said, since=begins, until=ends, ended=ended)
     if own is not memory:
         own.export(folder / "dump.jsonl", overwrite=True)
         memory.import_file(folder / "dump.jsonl")
@@ -267,13 +269,13 @@ def history(memory: Memory) -> list[tuple[object, ...]]:
 @settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(TELLINGS, st.randoms(use_true_random=False))
 def test_any_order_and_any_mixture_give_the_same_history(
-    tmp_path_factory: pytest.TempPathFactory, told: list[dict[str, object]], mixed: object
+    tmp_path_factory: pytest.TempPathFactory, told: list[dict[str, object]], mixed: Random
 ) -> None:
     histories = []
     for turn in range(2):
         folder = tmp_path_factory.mktemp("m")
         with recollect.open(folder / "memory.db", durable=False) as memory:
-            for one in told if turn == 0 else mixed.sample(told, len(told)):  # type: ignore[attr-defined]
+            for one in told if turn == 0 else mixed.sample(told, len(told)):
                 tell(memory, one, folder)
                 if turn:
                     drain(memory)
