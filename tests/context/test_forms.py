@@ -102,7 +102,7 @@ def test_a_cluster_opens_the_messages_that_it_counts(memories: dict[int, Memory]
 def test_a_cluster_opens_what_is_left_of_it(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
         ids = [memory.store_message(f"The walnut tree, part {n}", "user").id for n in range(4)]
-        handle = ",".join(id[-8:] for id in ids)
+        handle = ",".join(one[-8:] for one in ids)
         memory.delete(ids[1])
         assert [m.id for m in memory.get_cluster(handle)] == [ids[0], ids[2], ids[3]]
         with pytest.raises(recollect.NotFound):

@@ -49,7 +49,7 @@ class Group:
         if self.topic:
             return self.topic.id[-wording.ENDING :]
         ids = dict.fromkeys(one.id for one in (self.typical, *self.members))
-        return wording.BETWEEN.join(id[-wording.ENDING :] for id in ids)
+        return wording.BETWEEN.join(one[-wording.ENDING :] for one in ids)
 
     @property
     def ids(self) -> tuple[NodeId, ...]:
