@@ -1,5 +1,4 @@
-"""The page of facts: rules, what holds now and what held before, with its proofs; corrected, pinned, merged, forgotten.
-"""
+"""The page of facts: rules, and what holds now or held before with its proofs; corrected, pinned, merged, forgotten."""
 
 from __future__ import annotations
 
