@@ -261,25 +261,29 @@ def _composed(
     """
     told = [(role, mask(words, text)) for role, words in stands.recent]
     by_name = {part.name: _masked(part, mask, text) for part in stands.parts}
+    rules = [part for part in (by_name.get("rules"),) if part is not None]
+    if rules:
+        guide = replace(guide, text=guide.text.replace(wording.GUIDE, wording.BELOW_RULES, 1))
+    first = [*rules, guide]
     stable = [part for name in ("summaries", "facts") if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]
     parts = (found.knowledge, found.shown.part, index) if found else ()
     fresh = [_masked(part, mask, text) for part in parts if part is not None]
     asked = _asked(text)
     while True:
-        messages = _messages(text, [guide, *stable], told, fresh)
+        messages = _messages(text, [*first, *stable], told, fresh)
         tokens = sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)
         if tokens <= budget or not fresh:
             break
         fresh.pop()
-    whole = marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
+    whole = marked("\n\n".join(part.text for part in (*first, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),
         text=whole,
         tokens=tokens,
         budget=budget,
         index_form=form,
-        parts=(guide, *stable, *recent, *fresh, asked),
+        parts=(*first, *stable, *recent, *fresh, asked),
         relevant=found.recall.relevant if found else 0,
     )
 

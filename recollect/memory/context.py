@@ -35,11 +35,11 @@ class Contexts(Knowledge):
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
-        The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
-        of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
-        `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
-        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
-        Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
+        Your rules, the newest messages (of a conversation, or of all), summaries, current facts, what answers in full,
+        and an index of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the
+        index, `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed
+        out. `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could
+        open. Raises InvalidInput where the text alone is over the budget, NotFound for an unknown conversation.
         """
         from recollect.context.building import ContextBuilder
         from recollect.context.settings import IndexConfig, Patience
@@ -72,7 +72,8 @@ class Contexts(Knowledge):
         ended, what was left open, what is known, and the sessions before, in at most `budget` tokens.
 
         Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
-        this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
+        this process. Rules come first. Its `text` is empty where nothing was said there and there are none. Raises
+        InvalidInput for a budget under 200.
         """
         from recollect.context.brief import brief_of
 
