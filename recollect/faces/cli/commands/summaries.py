@@ -28,6 +28,7 @@ _PARTS = {
     "recurring_themes": "again and again",
     "concerns": "concerns",
     "long_term_concerns": "lasting concerns",
+    "tried": "tried",
     "emotional_state": "feelings",
     "actions": "actions",
     "progressions": "over time",
@@ -35,6 +36,7 @@ _PARTS = {
     "specifics": "exactly",
     "highlights": "highlights",
     "open": "left open",
+    "resolved": "resolved",
 }
 _IN_ONE_LINE, _SHORT = ("themes", "recurring_themes"), 40
 
@@ -144,6 +146,8 @@ def _line(item: Any) -> str:
         return str(item)
     if "steps" in item:
         return f"{item['what']}: {'; '.join([*item['steps'], item['now']])}"
+    if "outcome" in item:
+        return f"{item['what']}: {item['outcome']}" if item["outcome"] else str(item["what"])
     state = f", {item['state']}" if item.get("state") not in (None, "", "proposed") else ""
     return f"{item['what']} ({item.get('by', '')}{state})"
 
