@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from recollect.derive.summaries import together
 from recollect.memory import Memory
+from recollect.record import Role
 from tests.derive.histories import Clock, broken, derived, opened, rebuilt
 from tests.derive.summaries.talks import START
 from tests.properties import examples
 
-_SIDES = ("user", "assistant")
+_SIDES = (Role.USER, Role.ASSISTANT)
 
 
 @pytest.fixture
