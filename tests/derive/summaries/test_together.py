@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.derive.summaries import together
+from recollect.derive.summaries.sessions import placing
+from recollect.derive.tasks.base import Setting
 from recollect.memory import Memory
 from recollect.record import Role
+from recollect.store import View
 from tests.derive.histories import Clock, broken, derived, opened, rebuilt
-from tests.derive.summaries.talks import START
+from tests.derive.summaries.talks import START, embedder
 from tests.properties import examples
 
 _SIDES = (Role.USER, Role.ASSISTANT)
@@ -142,6 +146,44 @@ def test_in_several_portions_it_is_the_same(
     monkeypatch.undo()
     assert broken(memory, set()) == []
     assert found == rebuilt(memory, tmp_path, clock)
+
+
+class Counting:
+    """A view that counts what is read through it."""
+
+    def __init__(self, view: Any) -> None:
+        self._view, self.read = view, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+    def get(self, kind: Any, ids: Sequence[Any]) -> list[Any]:
+        self.read += len(ids)
+        found: list[Any] = self._view.get(kind, ids)
+        return found
+
+    def find(self, *given: Any, **more: Any) -> Any:
+        page = self._view.find(*given, **more)
+        self.read += len(page.items)
+        return page
+
+
+@pytest.mark.parametrize("count", [6, 48])
+def test_one_more_costs_the_same_however_many_there_are(memory: Memory, clock: Clock, count: int) -> None:
+    for day in range(count):
+        talk(memory, f"day{day}", START + timedelta(days=day), 3)
+    clock.now = START + timedelta(days=count)
+    memory.consolidate()
+    talk(memory, "more", clock.now, 3)
+    clock.now += timedelta(hours=3)
+    memory.consolidate()
+    with memory._space.view() as view:
+        counting = Counting(view)
+        setting = Setting(now=clock.now + timedelta(hours=4))
+        effects = together.Together(embedder()).run(cast("View", counting), placing(), setting)
+    assert effects.put
+    assert counting.read < 120
+    assert len(effects.put) < 8
 
 
 _TALKS = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 11)), min_size=1, max_size=9)
