@@ -14,8 +14,10 @@ from typing import Any
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
 from recollect.context.result import Part
+from recollect.context.rules import rules_part
 from recollect.derive.facts.claim import DOSE, VITAL, entity_key, is_vital
 from recollect.derive.facts.fact import node_when
+from recollect.derive.facts.instructions import rules_in
 from recollect.derive.facts.rules.subjects import ONES_OWN, ones_own
 from recollect.derive.summaries.nodes import COVERS, L1, L2
 from recollect.derive.tasks.base import LIVE
@@ -75,6 +77,8 @@ def standing(
     are tools for that. Raises NotFound for a conversation that is not there.
     """
     view = read.view
+    rules = rules_part(read.kept.of(view, "rules", lambda: rules_in(view)), room)
+    room -= rules.tokens if rules else 0
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: _newest(view, conversation_id, window))
     asked = newest[-1].id if newest and _is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
@@ -85,7 +89,7 @@ def standing(
     summaries = _summaries(told, int(room * ample * SUMMARIES_SHARE), begins)
     held = read.kept.of(view, ("facts", now.date()), lambda: _read_facts(view, now))
     facts = _facts(held, room, ample)
-    parts = [part for part in (summaries, facts, recent) if part is not None]
+    parts = [part for part in (rules, summaries, facts, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
     return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id)
 
