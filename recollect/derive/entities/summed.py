@@ -27,28 +27,27 @@ def with_names(view: View, effects: Effects) -> Effects:
     named = _named(view, effects, put)
     if not (named or lost):
         return effects
-    ids = dict.fromkeys(entity for names in named.values() for entity in names)
-    known = {node.id: node for node in view.get(Node, list(ids))} | put
+    known = {node.id: node for node in view.get(Node, sorted(set().union(*named.values())))} | put
     edges = {
         edge.key: edge
-        for summary, names in named.items()
-        for entity, name in names.items()
+        for summary, entities in named.items()
+        for entity in sorted(entities)
         if entity in known and _lives(known[entity])
-        for edge in [Edge(summary, MENTIONS, entity, {"as": name}, BY_SUMMARY)]
+        for edge in [Edge(summary, MENTIONS, entity, name=BY_SUMMARY)]
     }
-    there = [edge.key for edge in view.edges(list(named), (MENTIONS,), "out", _ALL)] if named else []
+    there = {edge.key for edge in view.edges(list(named), (MENTIONS,), "out", _ALL)} if named else set()
     there_too = view.edges(lost, (MENTIONS,), "in", _ALL) if lost else []
-    cut = [*(key for key in there if key not in edges), *(edge.key for edge in there_too if edge.name == BY_SUMMARY)]
-    fresh = [edge for key, edge in edges.items() if key not in set(there)]
+    cut = [*sorted(there - edges.keys()), *(edge.key for edge in there_too if edge.name == BY_SUMMARY)]
+    fresh = [edge for key, edge in edges.items() if key not in there]
     return replace(effects, edges=[*effects.edges, *fresh], cut=list(dict.fromkeys([*effects.cut, *cut])))
 
 
-def _named(view: View, effects: Effects, put: dict[NodeId, Node]) -> dict[NodeId, dict[NodeId, str]]:
-    """By the summaries that are written, or are the same as they were, the names in them."""
+def _named(view: View, effects: Effects, put: dict[NodeId, Node]) -> dict[NodeId, frozenset[NodeId]]:
+    """By the summaries that are written, or are the same as they were, what the names in them stand for."""
     same = {edge.source_id for edge in effects.edges if edge.type == _COVERS and edge.source_id not in put}
     summaries = [*put.values(), *(view.get(Node, sorted(same)) if same else ())]
     return {
-        node.id: {entity_id(one.name): one.name for one in _names(node)}
+        node.id: frozenset(entity_id(one.name) for one in _names(node))
         for node in summaries
         if node.kind is NodeKind.SUMMARY
     }
