@@ -13,15 +13,17 @@ from datetime import datetime
 from recollect.context.facts import facts_part, read_facts
 from recollect.context.newest import is_asked, newest_of, recent_part
 from recollect.context.result import Part
+from recollect.context.rules import rules_part
 from recollect.context.summaries import read_summaries, summaries_part
+from recollect.derive.facts.instructions import rules_in
 from recollect.record import NodeId, to_microseconds
 from recollect.store import View
 from recollect.store.kept import Kept
 
-#: The long-term parts, in their order.
-LONG_TERM = ("rules", "facts", "summaries")
-#: Of the budget without the guide all of these together may take so much at most, and the newest messages so much, less
-#: where no conversation goes on.
+#: The long-term parts behind the rules, which stand before everything, in their order.
+LONG_TERM = ("facts", "summaries")
+#: Of the budget without the guide these and the rules may take so much at most together, and the newest messages so
+#: much, less where no conversation goes on.
 LONG_TERM_SHARE, RECENT_SHARE, RECENT_OF_ALL_SHARE = 0.15, 0.25, 0.12
 #: In a smaller budget summaries, and facts that say nothing of who the user is, give way to what answers.
 _AMPLE = 3_800
@@ -64,18 +66,20 @@ def standing(
     are tools for that. Raises NotFound for a conversation that is not there.
     """
     view = read.view
+    rules = rules_part(read.kept.of(view, "rules", lambda: rules_in(view)), room)
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: newest_of(view, conversation_id, window))
     asked = newest[-1].id if newest and is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
     recent, said, kept = recent_part([m for m in newest if m.id != asked], window, int(room * of_recent), with_tools)
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
-    left, ample = int(room * LONG_TERM_SHARE), min(1.0, room / _AMPLE)
+    most, ample = int(room * LONG_TERM_SHARE), min(1.0, (room / _AMPLE) ** 2)
+    left = most - (rules.tokens if rules else 0)
     here = conversation_id or (newest[-1].conversation_id if newest else None)
     lines = read.kept.of(view, ("facts", here, now.date()), lambda: read_facts(view, now, here))
     facts = facts_part(lines, left, ample)
-    left = min(left - (facts.tokens if facts else 0), int(left * ample))
+    left = min(left - (facts.tokens if facts else 0), int(most * ample))
     ages = read.kept.of(view, ("summaries", now.date()), lambda: read_summaries(view, now))
     summaries = summaries_part(view, ages, frozenset(m.id for m in kept), begins, left)
-    parts = [part for part in (facts, summaries, recent) if part is not None]
+    parts = [part for part in (rules, facts, summaries, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
     return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id)

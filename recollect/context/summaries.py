@@ -87,11 +87,11 @@ def told(node: Node, room: int) -> str:
     left -= sum(tokens_in(line) + PER_ENTRY for line in exact)
     lines = []
     for line in words.split("\n"):
-        if tokens_in(line) + PER_ENTRY <= left:
-            lines.append(line)
-            left -= tokens_in(line) + PER_ENTRY
-    if not lines and not exact:
-        lines = [short] if (short := shortened(words.partition("\n")[0], left)) else []
+        if short := shortened(line, left - PER_ENTRY):
+            lines.append(short)
+            left -= tokens_in(short) + PER_ENTRY
+        if short != line:
+            break
     return head + "\n".join([*lines, *exact]) if lines or exact else ""
 
 

@@ -25,7 +25,7 @@ TIMES = 6  # so many budgets of blocks may stand in a request, before all but th
 _GATHER = 20  # so many turns they gather at least, where nothing else shortens them
 _LEAST = 200  # tokens of a block
 _DERIVED = frozenset({"summaries", "facts", "knowledge"})
-_TELLING = _DERIVED | {"recent", "relevant"}
+_TELLING = _DERIVED | {"rules", "recent", "relevant"}
 
 
 @dataclass(slots=True)

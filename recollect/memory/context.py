@@ -15,6 +15,7 @@ from recollect.runtime.tracing import records, traced
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
     from recollect.context.brief import Brief
+    from recollect.store import View
 
 
 class Contexts(Knowledge):
@@ -34,11 +35,11 @@ class Contexts(Knowledge):
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
-        The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
-        of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
-        `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
-        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
-        Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
+        Your rules, the newest messages (of a conversation, or of all), summaries, current facts, what answers in full,
+        and an index of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the
+        index, `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed
+        out. `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could
+        open. Raises InvalidInput where the text alone is over the budget, NotFound for an unknown conversation.
         """
         from recollect.context.building import ContextBuilder
         from recollect.context.settings import IndexConfig, Patience
@@ -71,7 +72,8 @@ class Contexts(Knowledge):
         ended, what was left open, what is known, and the sessions before, in at most `budget` tokens.
 
         Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
-        this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
+        this process. Rules come first. Its `text` is empty where nothing was said there and there are none. Raises
+        InvalidInput for a budget under 200.
         """
         from recollect.context.brief import brief_of
 
@@ -82,9 +84,11 @@ class Contexts(Knowledge):
             return replace(masked, folder=brief.folder, name=brief.name)
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
-        """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those
-        nearest in meaning to a message, by its id or the end of that, itself first [4]. Raises NotFound.
+        """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; those
+        whose ids, or the ends of them, are given with commas between; or those nearest in meaning to one message,
+        itself first [4]. Raises NotFound.
         """
+        from recollect.context.wording import BETWEEN
         from recollect.index.threads import turn
         from recollect.models.embedding import is_remote
         from recollect.search.recalling import alike
@@ -93,8 +97,16 @@ class Contexts(Knowledge):
             return self.get_topic_messages(cluster_id, limit)
         except NotFound:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
-                named = view.named(cluster_id.strip(), 2)
-                found = [m for m in view.get(Message, named) if not m.deleted and not m.erased]
+                found = _called(view, cluster_id.strip())
+                if not found and BETWEEN in cluster_id:
+                    each = (_called(view, code) for part in cluster_id.split(BETWEEN) if (code := part.strip(" []")))
+                    if members := list({m.id: m for some in each for m in some}.values()):
+                        return members[:limit]
                 if len(found) != 1:
                     raise
                 return alike(view, found[0], self._embedder, self._make_quality, self._clock().date(), limit)
+
+
+def _called(view: View, text: str) -> list[Message]:
+    """The messages of an id or the end of one that can be read: more than one only where it names several."""
+    return [m for m in view.get(Message, view.named(text, 2)) if not m.deleted and not m.erased]

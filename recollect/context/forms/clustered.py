@@ -1,7 +1,7 @@
 """Clustered [4]: groups of results with their period, a summary and samples, each opened by `get_cluster`.
 
 A group is a topic, where the background has found topics and enough results belong to it. The rest is clustered here,
-by the vectors that search has read: a cluster is named by its key phrases and opened by its most typical message.
+by the vectors that search has read: a cluster is named by its key phrases and opened by the codes of its messages.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _LOOKED_AT, _NAMING = 240, 5  # characters of a message that names its cluster, 
 _SUMMARY = 240  # characters
 _NAMES = 3
 _CLUSTERS = 24  # that are described: more never fit
+#: Messages of a cluster that no topic is: what opens it names each of them, the most typical first.
+_MEMBERS = 12
 _ALONE = 8  # messages outside of all clusters that have a line of their own behind them
 
 
@@ -40,6 +42,19 @@ class Group:
     members: tuple[Recalled, ...]
     typical: Recalled
     topic: Topic | None = None
+
+    @property
+    def opens(self) -> str:
+        """What `get_cluster` opens it by: the topic, or its messages, the most typical first."""
+        if self.topic:
+            return self.topic.id[-wording.ENDING :]
+        ids = dict.fromkeys(one.id for one in (self.typical, *self.members))
+        return wording.BETWEEN.join(one[-wording.ENDING :] for one in ids)
+
+    @property
+    def ids(self) -> tuple[NodeId, ...]:
+        """What stands in `opens`."""
+        return (self.topic.id,) if self.topic else tuple(one.id for one in self.members)
 
 
 def clustered(asked: IndexRequest, view: View) -> Part | None:
@@ -66,7 +81,7 @@ def groups(asked: IndexRequest, view: View) -> list[Group]:
     least, found = asked.config.min_cluster_size, list(asked.found)
     by_topic = _by_topic(view, found, least)
     taken = {one.id for group in by_topic for one in group.members}
-    others = [one for one in found if one.id not in taken and one.vector is not None]
+    others = [one for one in found if one.id not in taken and one.vector is not None and one.conversation_id]
     together = [*by_topic, *_by_vectors(others, asked.config.clustering_threshold, least)]
     rank = {one.id: place for place, one in enumerate(found)}
     together.sort(key=lambda group: rank[group.members[0].id])
@@ -93,9 +108,8 @@ def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str]) -> Bl
     if topic and topic.summary:
         lines.append(f"Summary: {cut(topic.summary, _SUMMARY)}")
     lines += [f'- {wording.code(one.id)} "{words}"' for one, words in zip(some, samples, strict=True)]
-    handle = topic.id if topic else group.typical.id
-    lines.append(f'Retrieve with: get_cluster("{handle[-wording.ENDING :]}")')
-    return Block(tuple(lines), (handle, *(one.id for one in some)))
+    lines.append(f'Retrieve with: get_cluster("{group.opens}")')
+    return Block(tuple(lines), tuple(dict.fromkeys([*group.ids, *(one.id for one in some)])))
 
 
 def _samples(group: Group) -> list[Recalled]:
@@ -134,7 +148,9 @@ def _by_topic(view: View, found: Sequence[Recalled], least: int) -> list[Group]:
 
 
 def _by_vectors(found: Sequence[Recalled], threshold: float, least: int) -> list[Group]:
-    """The best result gathers what is nearer to it than pairs of results usually are, and so on with what is left."""
+    """The best result gathers the nearest of those that are nearer to it than pairs of results usually are, and so on
+    with what is left.
+    """
     if len(found) < least:
         return []
     rows = np.stack([one.vector for one in found if one.vector is not None]).astype(np.float32)
@@ -148,6 +164,8 @@ def _by_vectors(found: Sequence[Recalled], threshold: float, least: int) -> list
         own = np.flatnonzero(free & (likeness[leader] >= near))
         if len(own) < least:
             continue
+        if len(own) > (most := max(least, _MEMBERS)):
+            own = np.sort(own[np.argsort(-likeness[leader, own], kind="stable")[:most]])
         free[own] = False
         typical = own[int(likeness[np.ix_(own, own)].mean(axis=1).argmax())]
         made.append(Group(tuple(found[at] for at in own.tolist()), found[int(typical)]))

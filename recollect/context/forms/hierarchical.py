@@ -81,12 +81,12 @@ def _topics(found: list[Group]) -> list[Block]:
                 f"get_topic_messages('{wording.shown(topic.label)}')",
                 wording.span(topic.first, topic.last),
             )
-            count, opens = topic.messages, topic.id
+            count = topic.messages
         else:
-            handle, period = f"get_cluster('{group.typical.id[-wording.ENDING :]}')", wording.day(group.typical.time)
-            count, opens = len(group.members), group.typical.id
+            handle, period = f"get_cluster('{group.opens}')", wording.day(group.typical.time)
+            count = len(group.members)
         line = f'"{label(group)}": {count:,} messages, {period}: {handle}'
-        blocks.append(Block((line,), (opens,)))
+        blocks.append(Block((line,), group.ids))
     return headed(TOPICS, blocks)
 
 

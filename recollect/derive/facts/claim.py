@@ -40,13 +40,14 @@ class Provenance(StrEnum):
 
 
 class Category(StrEnum):
-    """The categories of seed 3."""
+    """The categories of seed 3, and that of rules: what the user wants of every answer (instructions.py)."""
 
     SEMANTIC = "semantic"
     EPISODIC = "episodic"
     PROCEDURAL = "procedural"
     PROSPECTIVE = "prospective"
     WORKING = "working"
+    RULE = "rule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

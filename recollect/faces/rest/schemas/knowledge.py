@@ -207,6 +207,16 @@ class NewFact(Asked):
     ended: bool = Field(False, description="It no longer holds.")
 
 
+class NewRule(Asked):
+    """What the user wants of every answer; one that the user did not say is offered until it is confirmed."""
+
+    model_config = shown(text="Answer in metric units.")
+
+    text: str = Field(examples=["Answer in metric units."])
+    confirmed: bool = Field(True, description="The user said so.")
+    said_by: str = "user"
+
+
 class FactEdit(Asked):
     """What is right: the fact in other words, or another value."""
 
