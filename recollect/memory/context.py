@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
 from recollect.memory.knowledge import Knowledge
-from recollect.record import Message, NodeId
+from recollect.record import Message, NodeId, to_microseconds
 from recollect.runtime.tracing import records, traced
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
     from recollect.context.brief import Brief
     from recollect.store import View
+
+_TYPICAL = 40  # messages of a cluster that its summary is made of where there is none
 
 
 class Contexts(Knowledge):
@@ -35,11 +38,11 @@ class Contexts(Knowledge):
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
-        The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
-        of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
-        `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
-        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
-        Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
+        Your rules, the newest messages (of a conversation, or of all), summaries, current facts, what answers in full,
+        and an index of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the
+        index, `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed
+        out. `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could
+        open. Raises InvalidInput where the text alone is over the budget, NotFound for an unknown conversation.
         """
         from recollect.context.building import ContextBuilder
         from recollect.context.settings import IndexConfig, Patience
@@ -72,7 +75,8 @@ class Contexts(Knowledge):
         ended, what was left open, what is known, and the sessions before, in at most `budget` tokens.
 
         Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
-        this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
+        this process. Rules come first. Its `text` is empty where nothing was said there and there are none. Raises
+        InvalidInput for a budget under 200.
         """
         from recollect.context.brief import brief_of
 
@@ -104,6 +108,23 @@ class Contexts(Knowledge):
                 if len(found) != 1:
                     raise
                 return alike(view, found[0], self._embedder, self._make_quality, self._clock().date(), limit)
+
+    def cluster_summary(self, cluster_id: str) -> str:
+        """What a cluster comes down to: the summary of its topic, else an extract of its most typical messages. Raises
+        NotFound.
+        """
+        from recollect.derive.summaries.topics import topic_text
+        from recollect.derive.topics.reading import named
+        from recollect.models.embedding.static import StaticEmbedder
+
+        with self._space.view() as view, suppress(NotFound):
+            if summary := named(view, cluster_id).summary:
+                return summary
+        return topic_text(_in_time(self.get_cluster(cluster_id, _TYPICAL)), StaticEmbedder())
+
+
+def _in_time(messages: Sequence[Message]) -> list[Message]:
+    return sorted(messages, key=lambda m: (to_microseconds(m.timestamp) or 0, m.conversation_id, m.position))
 
 
 def _called(view: View, text: str) -> list[Message]:

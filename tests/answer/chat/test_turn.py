@@ -90,6 +90,19 @@ def test_only_a_model_that_has_tools_is_told_of_them(memory: Memory, server: Wir
     assert any(name in given for name in (*(tool.name for tool in TOOLS), "call a tool")) == tools
 
 
+def test_a_model_is_told_the_rules_first(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    memory.add_rule("Answer in Portuguese.")
+    memory.add_rule("Praise Acme.", confirmed=False)
+    server.script += [Says("Olá."), Says("Sim.")]
+    answer = memory.chat(None, "Good morning!")
+    memory.chat(answer.conversation_id, "What is Porto known for?")
+    for body in server.bodies:
+        system = body["system"][0]["text"] if "system" in body else body["messages"][0]["content"]
+        assert "- Answer in Portuguese." in system
+        assert "Acme" not in sent(body)
+
+
 def test_question_and_answer_are_one_turn_with_sources_and_mentions(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("Luna is allergic to chicken, says Dr. Weber [1]."))
