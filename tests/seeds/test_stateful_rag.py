@@ -121,7 +121,6 @@ def test_what_is_named_often_and_lately_is_salient(memory: Memory) -> None:
     assert often > once > old
 
 
-@pytest.mark.xfail(strict=True, reason="a summary has no edges to what it mentions (D19)")
 def test_a_summary_mentions_what_it_is_about(on_both: Memory) -> None:
     """[2] Context Pruning and Summarization: Conversational Summarization. A condensed run is linked to its names."""
     say(
