@@ -112,7 +112,9 @@ class ContextBuilder:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 read = Read(view, self._kept)
                 window = self._config.recent_window_size
-                stands = standing(read, text, conversation_id, window, room, now, with_tools=self._with_tools)
+                stands = standing(
+                    read, text, conversation_id, window, room, now, with_tools=self._with_tools, known=known
+                )
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now)
