@@ -1,7 +1,7 @@
 """A context from a text: what stands, what is found, and an index of the rest, within a budget and within a time.
 
 All of it is read in one view and one pass of search. What changes least comes first, so that providers' caches of
-prompts hold: the guide, summaries, facts, the newest messages, and last what was found for this one text.
+prompts hold: the guide, rules, facts, summaries, the newest messages, and last what was found for this one text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recollect.context.relevant import Shown, relevant
 from recollect.context.result import Context, Part
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
-from recollect.context.standing import Read, Standing, standing
+from recollect.context.standing import LONG_TERM, Read, Standing, standing
 from recollect.derive.facts.fact import when_told
 from recollect.errors import InvalidInput
 from recollect.index.threads import turn
@@ -43,6 +43,7 @@ _ENOUGH_TO_SHOW = 1.25  # where no index names the others
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
 #: In a small budget both are less: what answers comes first.
 _AMPLE, _LEAST_INDEX_SHARE = 6_000, 0.08
+_OF_ROOM = 2  # what stands takes less than half of what it is told
 _DERIVED = {"fact": 8, "summary": 2}
 #: Tokens for what fits only a little, all of it together.
 _A_LITTLE = 150
@@ -112,8 +113,10 @@ class ContextBuilder:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 read = Read(view, self._kept)
                 window = self._config.recent_window_size
+                # A longer text leaves the beginning as it is, unless there is no room for that.
+                whole = min(room + _asked(text).tokens, room * _OF_ROOM)
                 stands = standing(
-                    read, text, conversation_id, window, room, now, with_tools=self._with_tools, known=known
+                    read, text, conversation_id, window, whole, now, with_tools=self._with_tools, known=known
                 )
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
@@ -267,7 +270,7 @@ def _composed(
     if rules:
         guide = replace(guide, text=guide.text.replace(wording.GUIDE, wording.BELOW_RULES, 1))
     first = [*rules, guide]
-    stable = [part for name in ("summaries", "facts") if (part := by_name.get(name)) is not None]
+    stable = [part for name in LONG_TERM if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]
     parts = (found.knowledge, found.shown.part, index) if found else ()
     fresh = [_masked(part, mask, text) for part in parts if part is not None]

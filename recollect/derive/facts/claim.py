@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: Who the user is in facts: the one who talks with assistants, where no name is given.
 USER = "user"
-#: What does harm where it is forgotten, whoever it is about; and the doses of medicines.
-VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication"})
+#: What does harm where it is forgotten, whoever it is about: health, and whom to call; and the doses of medicines.
+VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication", "emergency contact"})
 DOSE = "dose"
 
 
