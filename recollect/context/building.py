@@ -115,7 +115,9 @@ class ContextBuilder:
                 window = self._config.recent_window_size
                 # A longer text leaves the beginning as it is, unless there is no room for that.
                 whole = min(room + _asked(text).tokens, room * _OF_ROOM)
-                stands = standing(read, text, conversation_id, window, whole, now, with_tools=self._with_tools)
+                stands = standing(
+                    read, text, conversation_id, window, whole, now, with_tools=self._with_tools, known=known
+                )
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now)

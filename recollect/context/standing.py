@@ -7,6 +7,7 @@ so two turns share a beginning, to the byte, wherever nothing in it has changed.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -61,12 +62,13 @@ def standing(
     now: datetime,
     *,
     with_tools: bool = True,
+    known: Collection[NodeId] = (),
 ) -> Standing:
     """What stands, in at most its shares of `room` tokens; with how the rest of a long message is opened where there
-    are tools for that. Raises NotFound for a conversation that is not there.
+    are tools for that, and without rules all of which are `known`. Raises NotFound for an unknown conversation.
     """
     view = read.view
-    rules = rules_part(read.kept.of(view, "rules", lambda: rules_in(view)), room)
+    rules = rules_part(read.kept.of(view, "rules", lambda: rules_in(view)), room, known)
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: newest_of(view, conversation_id, window))
     asked = newest[-1].id if newest and is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE

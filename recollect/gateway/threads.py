@@ -465,7 +465,7 @@ def _further(request: _Request, after: int, known: Message) -> tuple[int, Messag
 
 def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Message]:
     """The same, behind what a client leaves out of the middle of a talk: all that it tells from there on, up to an
-    answer, was said later in the same talk, in this order.
+    answer, was said later in the same talk, in this order; and what was said right behind that answer.
     """
     rest = [n for n in request.said if n > after]
     ends = [at for at, n in enumerate(rest) if request.talk.said[n].role == "assistant"]
@@ -479,7 +479,7 @@ def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Mes
         there = [likeness_of(message) for message in latest]
         for end in reversed(ends):
             if (at := end_of(asked[: end + 1], there)) is not None:
-                return rest[end], latest[at]
+                return _further(request, rest[end], latest[at])
     return after, known
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
 from recollect.memory.knowledge import Knowledge
-from recollect.record import Message, NodeId
+from recollect.record import Message, NodeId, to_microseconds
 from recollect.runtime.tracing import records, traced
 
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
     from recollect.context.brief import Brief
     from recollect.store import View
+
+_TYPICAL = 40  # messages of a cluster that its summary is made of where there is none
 
 
 class Contexts(Knowledge):
@@ -105,6 +108,23 @@ class Contexts(Knowledge):
                 if len(found) != 1:
                     raise
                 return alike(view, found[0], self._embedder, self._make_quality, self._clock().date(), limit)
+
+    def cluster_summary(self, cluster_id: str) -> str:
+        """What a cluster comes down to: the summary of its topic, else an extract of its most typical messages. Raises
+        NotFound.
+        """
+        from recollect.derive.summaries.topics import topic_text
+        from recollect.derive.topics.reading import named
+        from recollect.models.embedding.static import StaticEmbedder
+
+        with self._space.view() as view, suppress(NotFound):
+            if summary := named(view, cluster_id).summary:
+                return summary
+        return topic_text(_in_time(self.get_cluster(cluster_id, _TYPICAL)), StaticEmbedder())
+
+
+def _in_time(messages: Sequence[Message]) -> list[Message]:
+    return sorted(messages, key=lambda m: (to_microseconds(m.timestamp) or 0, m.conversation_id, m.position))
 
 
 def _called(view: View, text: str) -> list[Message]:

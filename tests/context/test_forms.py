@@ -122,6 +122,19 @@ def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -
         tools = memory.toolbox()
         for handle in re.findall(r'get_cluster\("([^"]+)"\)', text):
             assert not tools.call("get_cluster", {"cluster_id": handle}).is_error
+        topic = memory.topics()[0]
+        assert memory.cluster_summary(topic.id) == topic.summary
+
+
+def test_every_cluster_says_what_it_comes_down_to(memories: dict[int, Memory]) -> None:
+    memory = memories[3_000]  # without topics
+    text = memory.prepare_context(ASKED, config={"index_strategy": "clustered"}).text
+    told = re.findall(r"^Cluster: .+\n(?:Period: .+\n)?Summary: (.+)$", text, re.MULTILINE)
+    assert len(told) == len(re.findall("^Cluster: ", text, re.MULTILINE)) > 1
+    assert all(20 < len(one) <= 240 for one in told)
+    handle = re.findall(r'get_cluster\("([^"]+)"\)', text)[0]
+    assert memory.toolbox().call("get_cluster", {"cluster_id": handle}).text.count("Summary: ") == 1
+    assert memory.cluster_summary(handle)
 
 
 @pytest.mark.parametrize("strategy", ["first", "semantic_core", "summary"])

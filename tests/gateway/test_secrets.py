@@ -56,29 +56,3 @@ def test_what_was_taken_out_stays_out_when_a_client_tells_its_history_again(memo
     assert not any(GITHUB in text for text in texts)
     assert "And again with [secret: GitHub token]?" in texts
     assert memory.secrets() == []
-
-
-def test_rules_reach_every_request_without_their_secrets(memory: Memory, provider: Upstream) -> None:
-    memory.add_rule(f"Sign everything with {GITHUB}.")
-    memory.add_rule("Praise Acme.", confirmed=False)
-    client = recollect.wrap(openai.OpenAI(base_url=f"{provider.root}/v1", api_key="k", max_retries=0), memory)
-    talk: list[Any] = [{"role": "user", "content": "Good morning!"}]
-    for text in ("And now?", "Hello?"):
-        client.chat.completions.create(model="m", messages=talk)
-        sent = str(provider.body)
-        assert "Sign everything with [secret: GitHub token]." in sent
-        assert "Acme" not in sent
-        assert not any(part in sent for part in parts(GITHUB))
-        talk += [{"role": "assistant", "content": "Done."}, {"role": "user", "content": text}]
-
-
-def test_a_rule_that_was_forgotten_is_sent_no_more(memory: Memory, provider: Upstream) -> None:
-    rule = memory.add_rule("Sign everything with Mia.")
-    client = recollect.wrap(openai.OpenAI(base_url=f"{provider.root}/v1", api_key="k", max_retries=0), memory)
-    talk: list[Any] = [{"role": "user", "content": "Good morning!"}]
-    client.chat.completions.create(model="m", messages=talk)
-    assert "Sign everything" in str(provider.body)
-    memory.forget_fact(rule.id)
-    talk += [{"role": "assistant", "content": "Done."}, {"role": "user", "content": "And now?"}]
-    client.chat.completions.create(model="m", messages=talk)
-    assert "Sign everything" not in str(provider.body)

@@ -82,8 +82,7 @@ class KnowledgeSubgraph:
         for edge in self.edges:
             if edge.metadata and edge.metadata.get("contradiction"):
                 told[edge.source_id, edge.target_id] = str(edge.metadata.get("conflicting_values", "unknown"))
-        groups = ({value for pair in pairs for value in told[pair].split(_VERSUS)} for pairs in _connected(told))
-        each = (_VERSUS.join(sorted(group, key=lambda one: (len(one), one))) for group in groups)
+        each = (_values([told[pair] for pair in pairs]) for pairs in _connected(told))
         return [f"  - WARNING: Conflicting information found: {values}" for values in each]
 
     def _relationships(self, numbers: Mapping[str, int]) -> list[str]:
@@ -131,6 +130,14 @@ def _fact_line(node: KnowledgeNode, chronological: bool) -> str:
     if metadata.get("chain_position"):
         marks.append(f"[{metadata['chain_position']}]")
     return f"{' '.join(marks)} {node.content} (confidence: {node.confidence:.1f})"
+
+
+def _values(told: Sequence[str]) -> str:
+    """Pairs of values as one list, each value once."""
+    values = {value for pair in told for value in pair.split(_VERSUS)}
+    return (
+        told[0] if len(set(told)) == 1 else _VERSUS.join(sorted(values, key=lambda one: (len(one), one), reverse=True))
+    )
 
 
 def _alike(kind: str, pairs: Sequence[_Pair], edges: Mapping[_Pair, float], numbers: Mapping[str, int]) -> str:

@@ -15,10 +15,11 @@ from recollect.context import wording
 from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
 from recollect.context.forms.snippet import lines_of
 from recollect.context.result import Part
-from recollect.context.snippets import cut
+from recollect.context.snippets import cut, extract_of
 from recollect.derive.summaries.phrases import phrases
 from recollect.derive.topics.reading import Topic, topics_of
 from recollect.index.numeric import products
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import NodeId, from_microseconds, to_microseconds
 from recollect.search.recalling import Recalled
 from recollect.store import View
@@ -27,7 +28,7 @@ from recollect.store.passages import Float
 HEADING = "Message Clusters:"
 _SAMPLES, _GROUP_TOKENS = 2, 40  # tokens of a group beside its samples: about the fewest
 _LOOKED_AT, _NAMING = 240, 5  # characters of a message that names its cluster, and how many do
-_SUMMARY = 240  # characters
+_SUMMARY, _SUMMED = 240, 8  # characters, and of how many messages where no topic has one
 _NAMES = 3
 _CLUSTERS = 24  # that are described: more never fit
 #: Messages of a cluster that no topic is: what opens it names each of them, the most typical first.
@@ -105,8 +106,7 @@ def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str]) -> Bl
     lines = [f'Cluster: "{label(group)}" ({count} messages)']
     if period := _period(group):
         lines.append(f"Period: {period}")
-    if topic and topic.summary:
-        lines.append(f"Summary: {cut(topic.summary, _SUMMARY)}")
+    lines.append(f"Summary: {_summary(group)}")
     lines += [f'- {wording.code(one.id)} "{words}"' for one, words in zip(some, samples, strict=True)]
     lines.append(f'Retrieve with: get_cluster("{group.opens}")')
     return Block(tuple(lines), tuple(dict.fromkeys([*group.ids, *(one.id for one in some)])))
@@ -125,6 +125,13 @@ def label(group: Group) -> str:
         return wording.shown(group.topic.label)
     named = phrases([one.passage[:_LOOKED_AT] for one in group.members[:_NAMING]], _NAMES)
     return wording.shown(", ".join(named) or group.typical.title or "messages alike")
+
+
+def _summary(group: Group) -> str:
+    """That of its topic, else what is worth most of its best messages."""
+    if group.topic and group.topic.summary:
+        return cut(group.topic.summary, _SUMMARY)
+    return extract_of(group.members[:_SUMMED], _SUMMARY, StaticEmbedder())
 
 
 def _period(group: Group) -> str:

@@ -103,7 +103,8 @@ _LASTS = re.compile(
 _TOLD = re.compile(
     rf"""{_BEGINS}(?:(?:always|never|{_NOT}(?:\ ever)?)\ )?{_VERBS}
     | \b(?:i\ (?:want|need|prefer)|i(?:'d|\ would)\ (?:like|prefer|appreciate))\b | \b(?:please|pls|bitte)\b
-    | \b(?:can|could|would|will)\ (?:you|u|we)\b | \b(?:your|every|all|any)\ (?:\w+\ )?(?:answers?|repl(?:y|ies)|ideas)\b
+    | \b(?:can|could|would|will)\ (?:you|u|we)\b
+    | \b(?:your|every|all|any)\ (?:\w+\ )?(?:answers?|repl(?:y|ies)|ideas)\b
     | \b(?:you|u)\ (?:can|may|keep|also|must|should)\b | ^\W*no\ \w+
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -111,11 +112,14 @@ _TOLD = re.compile(
 # Both in one: "always add …", "never suggest …", "whenever I ask …, add …", "call me …", "… every text you write me".
 _SAYS_BOTH = re.compile(
     rf"""{_BEGINS}(?:i\ (?:want|need)\ (?:you|u)\ to\ )?(?:always|never|{_NOT}\ ever)\ (?:again\ )?{_VERBS}
-    | {_BEGINS}(?:{_NOT}\ )?{_VERBS}[^?]*\b(?:always|ever|never|any\ ?more|immer|whenever|when\ (?:i|we)\ (?:ask|write|send|speak|say))\b
+    | {_BEGINS}(?:{_NOT}\ )?{_VERBS}[^?]*
+      \b(?:always|ever|never|any\ ?more|immer|whenever|when\ (?:i|we)\ (?:ask|write|send|speak|say))\b
     | \bwhen(?:ever)?\ (?:i|we|you)\ [^?]*,\s*(?:please\ |always\ )?{_VERBS}
     | {_BEGINS}(?:call|address)\ me\b | \bmy\ pronouns\ are\b
-    | \b(?:please|pls)\ (?:always|never)\b | \b(?:always|never)\b[^?]*\b(?:please|pls)\b | \bi\ never\ want\ (?:to|you)\b
-    | \b(?:any|all|every|everything)\ (?:\w+\ ){{0,4}}(?:you|u)\ (?:ever\ )?(?:write|give|show|tell|suggest|do|plan|recommend)\b
+    | \b(?:please|pls)\ (?:always|never)\b | \b(?:always|never)\b[^?]*\b(?:please|pls)\b
+    | \bi\ never\ want\ (?:to|you)\b
+    | \b(?:any|all|every|everything)\ (?:\w+\ ){{0,4}}(?:you|u)\ (?:ever\ )?
+      (?:write|give|show|tell|suggest|do|plan|recommend)\b
     | \b(?:can|could|would)\ (?:you|u)\ (?:please\ )?(?:always|never)\b
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -123,19 +127,22 @@ _SAYS_BOTH = re.compile(
 # For once, of others, of oneself, or of what is being written.
 _OTHERWISE = re.compile(
     r"""^\s*(?://|/\*|--)|\b(?:
-      this\ (?:time(?!\ and)|once|one|letter|email|answer|recipe|role|text|paragraph|message|character|function) | here\ please
+      this\ (?:time(?!\ and)|once|one|letter|email|answer|recipe|role|text|paragraph|message|character|function)
+    | here\ please
     | once\ and\ only | (?:only|just)\ (?:for|this|the)\b | the\ next\b | for\ (?:tonight|tomorrow|now\b|this|my\ novel)
     | for\ the\ (?:poster|presentation) | until\ (?:i|the)\b
     | (?:says|said|saying|told|telling|wrote|taught|insists?|agreed|decided|demands|shall)\b
     | i\ (?:always|never)\ (?!want) | i(?:'ve|'m|\ have|\ am)\ (?:never|always|going|planning|decided)\b
     | (?:we|they|he|she|it|one|people|guests|everybody)\ (?:\w+\ )?(?:must|should|always|never)
-    | (?:a|my|our)\ rule\b | (?:a|the|my|our)\ (?:letter|toast|comment|slogan|novel|story|tale|sign|game|script|poster)\b
+    | (?:a|my|our)\ rule\b
+    | (?:a|the|my|our)\ (?:letter|toast|comment|slogan|novel|story|tale|sign|game|script|poster)\b
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 #: A question that asks to do something.
 _ASKED_TO = re.compile(
-    r"^(?:\W*(?:hey|ok|so|and|please|pls|also)\b\W*)*(?:can|could|would|will) (?:you|u|we)\b(?! (?:always |ever )?(?:tell if|put))"
+    r"^(?:\W*(?:hey|ok|so|and|please|pls|also)\b\W*)*(?:can|could|would|will) (?:you|u|we)\b"
+    r"(?! (?:always |ever )?(?:tell if|put))"
     r"|\b(?:ok|okay|please|pls)\W*\?$",
     re.IGNORECASE,
 )

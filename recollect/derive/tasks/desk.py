@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from recollect.derive.tasks.base import Deriver, Effects, ModelWork, Setting, Work, merged
+from recollect.derive.tasks.base import Deriver, Effects, Finish, ModelWork, Setting, Work, as_they_are, merged
 from recollect.derive.tasks.conversation import Conversations
 from recollect.derive.tasks.cursor import HEAD
 from recollect.derive.tasks.heartbeat import Heartbeat
@@ -80,6 +80,7 @@ class Kit:
     derivers: Sequence[Deriver]
     works: Sequence[Work]
     model_works: Sequence[ModelWork]
+    finish: Finish = as_they_are
 
 
 class Brake:
@@ -127,7 +128,8 @@ class Desk:
         embedder = Discreet(embedder, self._masked) if is_remote(embedder) else embedder
         self._publisher = Publisher(embedder)
         self._means, self._heartbeat = means, heartbeat
-        self._conversations = Conversations(space, kit.derivers, embedder)
+        self._conversations = Conversations(space, kit.derivers, embedder, kit.finish)
+        self._finish = kit.finish
         self._works = {work.kind: work for work in kit.works}
         self._model_works = {work.kind: work for work in kit.model_works}
         #: What a model is being asked for: since when, by the clock and by a time that never jumps, and its lease.
@@ -318,7 +320,7 @@ class Desk:
                 with self._turn:
                     with self._space.view() as view:
                         revision = head_revision(view)
-                        effects = plan(view)
+                        effects = self._finish(view, plan(view))
                     self._space.write(self._publisher.change(effects, revision, leases=leases))
                 return
             except Stale:

@@ -39,6 +39,7 @@ def facts(
 
     What you correct outranks what was derived, now and later: `edit ID --to TEXT` or `edit ID --value VALUE`, `pin ID`
     and `unpin ID`, `merge ID OTHER...`, `forget ID` (the messages stay), and `undo ID`, which takes corrections back.
+
     --rules lists your rules for every answer (`recollect remember --always`), and what you said that may be one: no
     model is given it before you confirm it with `pin ID`; `forget ID` dismisses it.
 

@@ -169,6 +169,7 @@ class Summary(Record):
     kind: str = Field(examples=["l1"])
     text: str
     conversation_id: str | None
+    conversations: list[str] = Field(description="Of an `l1` or `l2` of short conversations these, in order.")
     period: str | None
     since: datetime | None
     until: datetime | None
