@@ -116,7 +116,7 @@ class ContextBuilder:
                 # A longer text leaves the beginning as it is, unless there is no room for that.
                 whole = min(room + _asked(text).tokens, room * _OF_ROOM)
                 stands = standing(
-                    read, text, conversation_id, window, whole, now, with_tools=self._with_tools, known=known
+                    read, text, conversation_id, window, whole, room, now, with_tools=self._with_tools, known=known
                 )
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
