@@ -66,7 +66,7 @@ def standing(
     known: Collection[NodeId] = (),
 ) -> Standing:
     """What stands, in at most its shares of `room` tokens, and all of it in at most `most`; with how the rest of a long
-    message is opened where there are tools for that, and without rules all of which are `known`. Raises NotFound for an
+    message is opened where there are tools for that, and without rules that are `known`. Raises NotFound for an
     unknown conversation.
     """
     view = read.view
