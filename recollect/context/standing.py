@@ -69,17 +69,17 @@ def standing(
     """
     view = read.view
     rules = rules_part(read.kept.of(view, "rules", lambda: rules_in(view)), room, known)
+    room -= rules.tokens if rules else 0  # what stands beside them has its shares of the rest
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: newest_of(view, conversation_id, window))
     asked = newest[-1].id if newest and is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
     recent, said, kept = recent_part([m for m in newest if m.id != asked], window, int(room * of_recent), with_tools)
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
     most, ample = int(room * LONG_TERM_SHARE), min(1.0, (room / _AMPLE) ** 2)
-    left = most - (rules.tokens if rules else 0)
     here = conversation_id or (newest[-1].conversation_id if newest else None)
     lines = read.kept.of(view, ("facts", here, now.date()), lambda: read_facts(view, now, here))
-    facts = facts_part(lines, left, ample)
-    left = min(left - (facts.tokens if facts else 0), int(most * ample))
+    facts = facts_part(lines, most, ample)
+    left = min(most - (facts.tokens if facts else 0), int(most * ample))
     ages = read.kept.of(view, ("summaries", now.date()), lambda: read_summaries(view, now))
     summaries = summaries_part(view, ages, frozenset(m.id for m in kept), begins, left)
     parts = [part for part in (rules, facts, summaries, recent) if part is not None]
