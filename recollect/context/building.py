@@ -38,6 +38,8 @@ from recollect.text.marks import marked
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
 _ENOUGH_TO_SHOW = 1.25  # where no index names the others
+#: Texts that are as long to such a part of the budget leave what stands the same room: its bytes stay.
+_TEXT_STEPS = 8
 #: What the index may take of the room, and what facts and summaries that answer may.
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
 #: In a small budget both are less: what answers comes first.
@@ -93,9 +95,12 @@ class ContextBuilder:
         conversation_id: NodeId | None = None,
         budget: int | None = None,
         known: frozenset[NodeId] = frozenset(),
+        *,
+        answers: bool = True,
     ) -> Context:
-        """The context for a text, without what is `known`. Raises InvalidInput where text and guide alone are over the
-        budget, NotFound, StoreError.
+        """The context for a text, without what is `known`; without `answers` no message that answers is in it, and room
+        is left for those that the caller has found. Raises InvalidInput where text and guide alone are over the budget,
+        NotFound, StoreError.
         """
         began = time.perf_counter()
         budget = self._config.max_index_tokens if budget is None else budget
@@ -107,12 +112,10 @@ class ContextBuilder:
 
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
-                read = Read(view, self._kept)
-                window = self._config.recent_window_size
-                stands = standing(read, text, conversation_id, window, room, now, with_tools=self._with_tools)
+                stands = self._standing(view, text, conversation_id, budget, now)
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
-                reached = self._search(view, text, stands, room - stands.tokens, now)
+                reached = self._search(view, text, stands, room - stands.tokens, now, answers=answers)
                 yield reached
                 yield _FORMS[self._form(reached)](self._request(text, reached, now), view) if self._with_tools else None
 
@@ -136,6 +139,18 @@ class ContextBuilder:
         context = _composed(text, budget, form, stands, found, index, self._guide(), mask)
         return replace(context, took=(time.perf_counter() - began) * 1000, degraded=degraded)
 
+    def newest(self, text: str, conversation_id: NodeId, budget: int) -> frozenset[NodeId]:
+        """The messages of a conversation that the context for a text begins with. Raises as a context does."""
+        with self._space.view() as view:
+            return self._standing(view, text, conversation_id, budget, self._clock()).seen
+
+    def _standing(self, view: View, text: str, own: NodeId | None, budget: int, now: datetime) -> Standing:
+        """What stands, whatever is asked."""
+        step, room = budget // _TEXT_STEPS, self._room(text, budget)
+        room = min(room + _asked(text).tokens % step, 2 * room)
+        window = self._config.recent_window_size
+        return standing(Read(view, self._kept), text, own, window, room, now, with_tools=self._with_tools)
+
     def _room(self, text: str, budget: int) -> int:
         """What is left beside the guide and the text."""
         if budget < LEAST_TOKENS:
@@ -148,7 +163,7 @@ class ContextBuilder:
             )
         return room
 
-    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime) -> _Found:
+    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime, *, answers: bool) -> _Found:
         """One pass: what answers, what is known of it, and how many results there are."""
         if not text.strip():
             return _Found(Recall(), None, Shown(), (), room)
@@ -170,9 +185,11 @@ class ContextBuilder:
         knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
-        reserved = (
-            0 if form == "full" or not self._with_tools else int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE))
-        )
+        reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._with_tools else 0
+        if not answers:
+            return _Found(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
+        if form == "full":
+            reserved = 0
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
         return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
 

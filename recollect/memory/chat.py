@@ -86,7 +86,7 @@ class Chatting(Tools):
                 space=self._space,
                 ingest=self._ingest,
                 find=self._searcher,
-                prepare=lambda text, own, budget, tools: self.prepare_context(text, own, budget, tools=tools),
+                builder=lambda tools: self._context_builder(tools=tools),
                 tools=lambda: self.toolbox(read_only=True),
                 extract=lambda question, sources, failed: extract_of(self._space, question, sources, failed=failed),
                 behind=self._behind,

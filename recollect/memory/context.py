@@ -15,6 +15,7 @@ from recollect.runtime.tracing import records, traced
 if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience
     from recollect.context.brief import Brief
+    from recollect.context.building import ContextBuilder
 
 
 class Contexts(Knowledge):
@@ -40,11 +41,22 @@ class Contexts(Knowledge):
         `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
         Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
         """
+        self._written()
+        build = self._context_builder(config, patience, tools=tools)
+        return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
+
+    def _context_builder(
+        self,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+        *,
+        tools: bool = True,
+    ) -> ContextBuilder:
+        """What builds every context: of `prepare_context`, of chats, of the proxy and of MCP."""
         from recollect.context.building import ContextBuilder
         from recollect.context.settings import IndexConfig, Patience
 
-        self._written()
-        build = ContextBuilder(
+        return ContextBuilder(
             self._space,
             self._kept,
             self._embedder,
@@ -55,7 +67,6 @@ class Contexts(Knowledge):
             with_tools=tools,
             masking=self._masking,
         )
-        return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
 
     def fingerprint(self, ids: Iterable[str]) -> str:
         """What stays the same as long as nothing that these ids name was reworded, deleted or forgotten: for who keeps
@@ -68,16 +79,18 @@ class Contexts(Knowledge):
 
     def brief(self, folder: str | Path | None = None, budget: int = 1_500) -> Brief:
         """What matters for work in a folder, for a coding agent at the start of a session: how the last session there
-        ended, what was left open, what is known, and the sessions before, in at most `budget` tokens.
+        ended, what was left open, what stands of the person in every context, what is known from there, and the
+        sessions before, in at most `budget` tokens.
 
         Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
         this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
         """
         from recollect.context.brief import brief_of
+        from recollect.context.standing import Read
 
         self._written()
         with self._space.view() as view:
-            brief = brief_of(view, Path(folder or Path.cwd()), budget, self._clock(), Path.home())
+            brief = brief_of(Read(view, self._kept), Path(folder or Path.cwd()), budget, self._clock(), Path.home())
             masked = self._masking.of(view).all(brief)
             return replace(masked, folder=brief.folder, name=brief.name)
 
