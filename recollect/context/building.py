@@ -13,7 +13,7 @@ from datetime import datetime
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, tokens_in, tokens_in_each
-from recollect.context.choices import IndexForm, form_for
+from recollect.context.choices import IndexForm, ToolNames, form_for
 from recollect.context.forms.base import IndexRequest
 from recollect.context.forms.clustered import clustered
 from recollect.context.forms.hierarchical import hierarchical
@@ -80,12 +80,12 @@ class ContextBuilder:
         config: IndexConfig,
         patience: Patience,
         *,
-        with_tools: bool = True,
+        tools: ToolNames | None = None,
         masking: Masking,
     ) -> None:
-        """`with_tools`: whether the model can open what is only named. `masking` takes secrets out of all of it."""
+        """`tools`: those by which the model opens what is only named. `masking` takes secrets out of all of it."""
         self._masking = masking
-        self._space, self._kept, self._with_tools = space, kept, with_tools
+        self._space, self._kept, self._tools = space, kept, tools
         self._embedder, self._quality, self._clock = embedder, quality, clock
         self._config, self._patience = config, patience
 
@@ -117,7 +117,7 @@ class ContextBuilder:
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now, answers=answers)
                 yield reached
-                yield _FORMS[self._form(reached)](self._request(text, reached, now), view) if self._with_tools else None
+                yield _FORMS[self._form(reached)](self._request(text, reached, now), view) if self._tools else None
 
         with Staged(work, "recollect-context") as stages:
             stands = stages.next()
@@ -131,7 +131,7 @@ class ContextBuilder:
             except TooLong:
                 if found is None:
                     degraded = _NO_SEARCH.format(self._patience.vector_search_timeout)
-                elif self._with_tools:
+                elif self._tools:
                     degraded = _NO_INDEX.format(self._patience.index_build_timeout)
                     form, index = "simple", simple(self._request(text, found, now))
         with self._space.view() as view:
@@ -149,7 +149,7 @@ class ContextBuilder:
         step, room = budget // _TEXT_STEPS, self._room(text, budget)
         room = min(room + _asked(text).tokens % step, 2 * room)
         window = self._config.recent_window_size
-        return standing(Read(view, self._kept), text, own, window, room, now, with_tools=self._with_tools)
+        return standing(Read(view, self._kept), text, own, window, room, now, tools=self._tools)
 
     def _room(self, text: str, budget: int) -> int:
         """What is left beside the guide and the text."""
@@ -176,16 +176,16 @@ class ContextBuilder:
             now.date(),
             most=_MOST,
             beside=config.include_tool_calls,
-            vectors=self._with_tools,  # which clusters are made of
+            vectors=self._tools is not None,  # which clusters are made of
             derived=_DERIVED,
-            enough=int((_ENOUGH if self._with_tools else _ENOUGH_TO_SHOW) * room),
+            enough=int((_ENOUGH if self._tools else _ENOUGH_TO_SHOW) * room),
         )
         results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
         ample = min(1.0, room / _AMPLE)
         knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
-        reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._with_tools else 0
+        reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._tools else 0
         if not answers:
             return _Found(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
         if form == "full":
@@ -196,7 +196,7 @@ class ContextBuilder:
     def _guide(self) -> Part:
         """What says what this is, with all that stands around it and around what was found."""
         frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
-        words = f"{wording.GUIDE} {wording.OPENING}" if self._with_tools else wording.GUIDE
+        words = f"{wording.GUIDE} {self._tools.guide}" if self._tools else wording.GUIDE
         return Part("guide", words, tokens_in(words) + frame + PER_MESSAGE)
 
     def _form(self, found: _Found) -> IndexForm:
@@ -211,6 +211,7 @@ class ContextBuilder:
             embedder=self._embedder,
             now=now,
             room=found.room,
+            tools=self._tools or ToolNames(),
         )
 
 

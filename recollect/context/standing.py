@@ -13,6 +13,7 @@ from typing import Any
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
+from recollect.context.choices import ToolNames
 from recollect.context.result import Part
 from recollect.derive.facts.claim import DOSE, VITAL, entity_key, is_vital
 from recollect.derive.facts.fact import node_when
@@ -69,7 +70,7 @@ def standing(
     room: int,
     now: datetime,
     *,
-    with_tools: bool = True,
+    tools: ToolNames | None = None,
 ) -> Standing:
     """What stands, in at most its shares of `room` tokens; with how the rest of a long message is opened where there
     are tools for that. Raises NotFound for a conversation that is not there.
@@ -78,7 +79,7 @@ def standing(
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: _newest(view, conversation_id, window))
     asked = newest[-1].id if newest and _is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
-    recent, said, kept = _recent([m for m in newest if m.id != asked], window, int(room * of_recent), with_tools)
+    recent, said, kept = _recent([m for m in newest if m.id != asked], window, int(room * of_recent), tools)
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
     ample = min(1.0, room / _AMPLE)
     told = read.kept.of(view, ("summaries", conversation_id), lambda: _read_summaries(view, conversation_id))
@@ -114,7 +115,7 @@ def _newest(view: View, conversation_id: NodeId | None, window: int) -> list[Mes
 
 
 def _recent(
-    newest: Sequence[Message], window: int, budget: int, with_tools: bool
+    newest: Sequence[Message], window: int, budget: int, tools: ToolNames | None
 ) -> tuple[Part | None, list[tuple[str, str]], list[Message]]:
     """The newest messages that fit, from a place on that moves in steps."""
     if not newest or not window:
@@ -125,7 +126,7 @@ def _recent(
     costs = [cost + PER_MESSAGE for cost in tokens_in_each(words)]
     for at in range(start, len(newest)):
         if costs[at] > max(most, PER_MESSAGE + 8):
-            words[at] = _cut(newest[at], words[at], most - PER_MESSAGE, with_tools)
+            words[at] = _cut(newest[at], words[at], most - PER_MESSAGE, tools)
             costs[at] = tokens_in(words[at]) + PER_MESSAGE
     heading = tokens_in(wording.RECENT) + PER_ENTRY
     while start < len(newest) and heading + sum(costs[start:]) > budget:
@@ -165,8 +166,8 @@ def _is_step(newest: Sequence[Message], at: int) -> bool:
     return own // _STEP != before // _STEP or newest[at].conversation_id != newest[at - 1].conversation_id
 
 
-def _cut(message: Message, words: str, budget: int, with_tools: bool) -> str:
-    note = f"\n{wording.code(message.id)} goes on" + (": get_message_by_id" if with_tools else "")
+def _cut(message: Message, words: str, budget: int, tools: ToolNames | None) -> str:
+    note = f"\n{wording.code(message.id)} goes on" + (f": {tools.message}" if tools else "")
     return shortened(words, max(0, budget - tokens_in(note))) + note
 
 

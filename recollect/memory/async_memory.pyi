@@ -17,6 +17,7 @@ from recollect.answer.tools.finding import FoundText
 from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context
 from recollect.context.brief import Brief
+from recollect.context.choices import ToolNames
 from recollect.context.settings import IndexConfig, Patience
 from recollect.derive.entities.added import Adder
 from recollect.derive.entities.entity import Entity
@@ -283,7 +284,7 @@ class AsyncMemory(AsyncContext):
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
         known: Iterable[str] = (),
-        tools: bool = True,
+        tools: bool | ToolNames = True,
     ) -> Context: ...
     async def probe(self) -> Probe: ...
     async def recall(

@@ -13,7 +13,7 @@ from recollect.record import Message, NodeId
 from recollect.runtime.tracing import records, traced
 
 if TYPE_CHECKING:
-    from recollect.context import Context, IndexConfig, Patience
+    from recollect.context import Context, IndexConfig, Patience, ToolNames
     from recollect.context.brief import Brief
     from recollect.context.building import ContextBuilder
 
@@ -31,15 +31,16 @@ class Contexts(Knowledge):
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
         known: Iterable[str] = (),
-        tools: bool = True,
+        tools: bool | ToolNames = True,
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
         The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
         of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
         `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
-        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open.
-        Raises InvalidInput where the text alone is over the budget, NotFound for a conversation that is not there.
+        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open;
+        who has others than those of the `toolbox` names them. Raises InvalidInput where the text alone is over the
+        budget, NotFound for a conversation that is not there.
         """
         self._written()
         build = self._context_builder(config, patience, tools=tools)
@@ -50,10 +51,11 @@ class Contexts(Knowledge):
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
         *,
-        tools: bool = True,
+        tools: bool | ToolNames = True,
     ) -> ContextBuilder:
         """What builds every context: of `prepare_context`, of chats, of the proxy and of MCP."""
         from recollect.context.building import ContextBuilder
+        from recollect.context.choices import ToolNames
         from recollect.context.settings import IndexConfig, Patience
 
         return ContextBuilder(
@@ -64,7 +66,7 @@ class Contexts(Knowledge):
             self._clock,
             IndexConfig.of(config),
             patience or Patience.from_environment(),
-            with_tools=tools,
+            tools=ToolNames() if tools is True else tools or None,
             masking=self._masking,
         )
 

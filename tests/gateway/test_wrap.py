@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.answer.tools import TOOLS
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Kind
@@ -234,3 +235,14 @@ def test_a_client_that_tries_again_is_in_the_same_turn(memory: Memory, provider:
     answer = client.chat.completions.with_raw_response.create(model="m", messages=QUESTION)
     assert answer.headers["x-recollect-conversation"] == memory.conversations()[0].conversation.id
     assert said(memory) == [QUESTION[0]["content"], "Chicken."]
+
+
+def test_a_wrapped_client_is_told_of_no_tool_that_it_has_not(memory: Memory, provider: Upstream) -> None:
+    """I8: not even where a long message goes on."""
+    memory.store_message("The tide comes at six, and the heron with it. " * 2_000)
+    client = recollect.wrap(of_openai(provider), memory)
+    provider.otherwise = Says("At six.")
+    client.chat.completions.create(model="m", messages=[{"role": "user", "content": "When does the tide come?"}])
+    given = provider.body["messages"][0]["content"]
+    assert "heron" in given
+    assert not [tool.name for tool in TOOLS if tool.name in given]
