@@ -33,6 +33,7 @@ from recollect.ingest.documents.importing import DocumentProgress, DocumentRepor
 from recollect.ingest.forget import Forgotten
 from recollect.ingest.importing import ImportReport, Progress
 from recollect.ingest.person import Person
+from recollect.ingest.requested import By, GivenPart, Requested
 from recollect.ingest.secrets import StoredSecret, TakenOut
 from recollect.memory import Memory
 from recollect.memory.async_derive import AsyncContext, Opening
@@ -306,10 +307,20 @@ class AsyncMemory(AsyncContext):
         facets: bool = False,
         offset: int = 0,
     ) -> SearchResults: ...
+    async def record_request(
+        self,
+        by: By,
+        parts: Iterable[GivenPart],
+        *,
+        text: str = "",
+        conversation_id: str | None = None,
+        message_id: str | None = None,
+    ) -> None: ...
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
     async def report(self, id: str) -> Report: ...
     async def reports(self) -> list[SavedReport]: ...
+    async def requests(self, limit: int = 20) -> list[Requested]: ...
     async def research(
         self,
         question: str = "",

@@ -90,6 +90,7 @@ class Chatting(Tools):
                 tools=lambda: self.toolbox(read_only=True),
                 extract=lambda question, sources, failed: extract_of(self._space, question, sources, failed=failed),
                 behind=self._behind,
+                record=partial(self.record_request, "chat"),
                 clock=self._clock,
                 ids=self._ids,
                 source=LIVE_SOURCE,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import NotFound
+from recollect.errors import NotFound, RecollectError
 from recollect.memory.knowledge import Knowledge
 from recollect.record import Message, NodeId
 from recollect.runtime.tracing import records, traced
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from recollect.context import Context, IndexConfig, Patience, ToolNames
     from recollect.context.brief import Brief
     from recollect.context.building import ContextBuilder
+    from recollect.ingest.requested import By, GivenPart, Requested
+
+#: Parts that hold nothing of the memory.
+_NOT_OF_THE_MEMORY = ("guide", "asked")
 
 
 class Contexts(Knowledge):
@@ -95,6 +99,49 @@ class Contexts(Knowledge):
             brief = brief_of(Read(view, self._kept), Path(folder or Path.cwd()), budget, self._clock(), Path.home())
             masked = self._masking.of(view).all(brief)
             return replace(masked, folder=brief.folder, name=brief.name)
+
+    def requests(self, limit: int = 20) -> list[Requested]:
+        """What the newest requests were given of this memory, the newest first, by the ids of what stood in them: those
+        of proxied and wrapped clients, chats, clients of MCP and hooks. 200 are kept; what is forgotten leaves them.
+        """
+        from recollect.ingest.requested import newest
+
+        self._written()
+        with self._space.view() as view:
+            mask = self._masking.of(view)
+            return [mask.all(one) for one in newest(view, limit)]
+
+    def record_request(
+        self,
+        by: By,
+        parts: Iterable[GivenPart],
+        *,
+        text: str = "",
+        conversation_id: str | None = None,
+        message_id: str | None = None,
+    ) -> None:
+        """Records for `requests` what was put into one, behind whatever is done with it: the parts of a context or a
+        brief. `message_id` is what was asked, where that is stored; else `text` is, of which the beginning is kept.
+        While recording is paused, or this process is marked, nothing is; of chats it is, since they are stored too.
+        """
+        from recollect.ingest.requested import Given, Requested, keep
+        from recollect.memory.recording import Recording
+
+        given = [part for part in parts if part.name not in _NOT_OF_THE_MEMORY]
+        try:
+            if not given or (by != "chat" and not Recording.own().is_on()):
+                return
+        except RecollectError:  # whoever cannot read it must not record
+            return
+        request = Requested(
+            at=self._clock(),
+            by=by,
+            parts=tuple(Given(part.name, part.tokens, tuple(part.ids)) for part in given),
+            conversation_id=NodeId(conversation_id) if conversation_id else None,
+            message_id=NodeId(message_id) if message_id else None,
+            text=self.masked(text),
+        )
+        self._behind.write(NodeId(""), lambda: keep(self._space, request))
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those

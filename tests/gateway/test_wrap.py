@@ -246,3 +246,18 @@ def test_a_wrapped_client_is_told_of_no_tool_that_it_has_not(memory: Memory, pro
     given = provider.body["messages"][0]["content"]
     assert "heron" in given
     assert not [tool.name for tool in TOOLS if tool.name in given]
+
+
+@pytest.mark.parametrize("store", [True, False])
+def test_what_a_request_was_given_is_recorded_as_the_request_is(
+    memory: Memory, provider: Upstream, store: bool
+) -> None:
+    chicken = memory.store_message(CHICKEN).id
+    client = recollect.wrap(of_openai(provider), memory, store=store)
+    provider.otherwise = Says("Chicken.")
+    client.chat.completions.create(model="m", messages=QUESTION)
+    found = memory.requests()
+    assert len(found) == store
+    if store:
+        assert (found[0].by, found[0].text) == ("wrap", QUESTION[0]["content"])
+        assert chicken in found[0].ids

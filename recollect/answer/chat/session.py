@@ -23,6 +23,7 @@ from recollect.answer.chat.references.model import resolve
 from recollect.answer.chat.references.rules import Resolution
 from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, used
 from recollect.answer.chat.turn import Spoken, exchange
+from recollect.context import Part
 from recollect.context.building import ContextBuilder
 from recollect.errors import InvalidInput, ModelError
 from recollect.ingest import Ingest
@@ -58,6 +59,7 @@ class Parts:
     tools: Callable[[], Tools]
     extract: Callable[[str, Sequence[Source], bool], tuple[str, list[Source]]]
     behind: Behind
+    record: Callable[..., None]  # `record_request` of chats
     clock: Callable[[], datetime]
     ids: Callable[[], NodeId]
     source: str
@@ -122,11 +124,12 @@ class Chat:
         answered: Ended | None = None
         failed: ModelError | None = None
         shown = False
+        given: list[Part] = []
         if model is None:
             sources = self._sources(own, understood, (), options)
         else:
             model = talking(model, "a chat")
-            head, said, sources = self._asked(own, understood, options)
+            head, said, sources, given = self._asked(own, understood, options)
             tools = self._parts.tools() if options.with_tools else None
             try:
                 for event in converse(model, head, said, tools, max_tokens=options.max_tokens):
@@ -144,6 +147,7 @@ class Chat:
             self._parts.behind.write(own, written)
         else:
             written()
+        self._parts.record(given, conversation_id=own, message_id=answer.question_id)
         yield replace(answer, took_ms=(time.perf_counter() - began) * 1000)
 
     def _understand(self, own: NodeId, question: str, model: LanguageModel | None) -> _Understood:
@@ -170,9 +174,12 @@ class Chat:
         )
         return retrieve(self._parts.space, self._parts.find, wanted)
 
-    def _asked(self, own: NodeId, understood: _Understood, options: Options) -> tuple[str, list[Said], list[Source]]:
-        """What a model is told first, the talk that it is given, and the messages that may answer. What stands is that
-        of `prepare_context`, to the byte; of a new talk its newest messages are left out: they are of others.
+    def _asked(
+        self, own: NodeId, understood: _Understood, options: Options
+    ) -> tuple[str, list[Said], list[Source], list[Part]]:
+        """What a model is told first, the talk that it is given, the messages that may answer, and all parts of it.
+        What stands is that of `prepare_context`, to the byte; of a new talk its newest messages are left out: they are
+        of others.
         """
         before, whole = understood.before, understood.resolution.text
         goes_on = own if before.messages else None
@@ -186,20 +193,24 @@ class Chat:
             Said(role="assistant" if message["role"] == "assistant" else "user", text=message["content"])
             for message in (context.messages[1:-1] if goes_on is not None else ())
         ]
-        more = [part.text for name in _MORE if (part := context.part(name)) is not None]
+        stands = [part for part in context.parts if part.name not in (*_MORE, *(() if goes_on else ("recent",)))]
+        kept = [part for name in _MORE if (part := context.part(name)) is not None]
         room = options.budget - sum(count_tokens_of([head, whole, *(turn.text for turn in said)])) - _FRAME
-        while more and room - sum(count_tokens_of(more)) < _LEAST_KNOWLEDGE:
-            more.pop()
+        while kept and room - sum(part.tokens for part in kept) < _LEAST_KNOWLEDGE:
+            kept.pop()
+        left = max(room - sum(part.tokens for part in kept), _LEAST_KNOWLEDGE)
         last = asked(
             whole,
             sources,
             before.salient,
             understood.relations,
             _about(before),
-            more=more,
-            most_tokens=max(room - sum(count_tokens_of(more)), _LEAST_KNOWLEDGE),
+            more=[part.text for part in kept],
+            most_tokens=left,
         )
-        return head, talk(said, last), sources
+        tokens = max(sum(count_tokens_of([last])) - sum(part.tokens for part in kept), 0)
+        retrieved = Part("relevant", "", tokens, tuple(source.message.id for source in sources))
+        return head, talk(said, last), sources, [*stands, retrieved, *kept]
 
     def _written(
         self,

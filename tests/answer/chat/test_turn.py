@@ -109,6 +109,21 @@ def test_a_chat_begins_with_what_every_context_begins_with(memory: Memory, serve
     assert standing in system_of(server.bodies[-1])
 
 
+def test_what_the_model_was_given_is_recorded(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script.append(Says("Chicken [1]."))
+    answer = memory.chat(None, "What can Luna not eat?")
+    (request,) = memory.requests()
+    assert (request.by, request.conversation_id, request.message_id) == (
+        "chat",
+        answer.conversation_id,
+        answer.question_id,
+    )
+    relevant = next(part for part in request.parts if part.name == "relevant")
+    assert list(relevant.ids) == [source.message.id for source in answer.sources]
+    assert relevant.tokens > 0
+
+
 def test_question_and_answer_are_one_turn_with_sources_and_mentions(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("Luna is allergic to chicken, says Dr. Weber [1]."))

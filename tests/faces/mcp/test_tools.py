@@ -384,3 +384,16 @@ def test_a_context_goes_on_where_a_conversation_is_named(fresh: Memory) -> None:
 
     text = ask(fresh, given).content[0].text
     assert "Recent Conversation:\n[user]: My sourdough starter is called Bruno." in text
+    (request,) = fresh.requests()
+    assert (request.by, request.conversation_id, request.text) == ("mcp", "Bread", "How do I feed it?")
+    assert said.id in request.ids
+
+
+def test_a_server_that_only_reads_records_nothing(fresh: Memory) -> None:
+    fresh.store_message("My sourdough starter is called Bruno.")
+
+    async def given(client: Client) -> Any:
+        return await client.call_tool("context", {"text": "What is it called?"})
+
+    assert not ask(fresh, given, read_only=True).is_error
+    assert fresh.requests() == []
