@@ -1,7 +1,7 @@
 """A context from a text: what stands, what is found, and an index of the rest, within a budget and within a time.
 
 All of it is read in one view and one pass of search. What changes least comes first, so that providers' caches of
-prompts hold: the guide, summaries, facts, the newest messages, and last what was found for this one text.
+prompts hold: the guide, rules, facts, summaries, the newest messages, and last what was found for this one text.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from recollect.context.relevant import Shown, relevant
 from recollect.context.result import Context, Part
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
-from recollect.context.standing import Read, Standing, standing
+from recollect.context.standing import LONG_TERM, Read, Standing, standing
 from recollect.derive.facts.fact import when_told
 from recollect.errors import InvalidInput
 from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import NodeId
+from recollect.search.known import Fit
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.results.result import DerivedHit
 from recollect.search.secrets import Mask, Masking
@@ -38,13 +39,14 @@ from recollect.text.marks import marked
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
 _ENOUGH_TO_SHOW = 1.25  # where no index names the others
-#: Texts that are as long to such a part of the budget leave what stands the same room: its bytes stay.
-_TEXT_STEPS = 8
 #: What the index may take of the room, and what facts and summaries that answer may.
 _INDEX_SHARE, _KNOWLEDGE_SHARE = 0.15, 0.1
 #: In a small budget both are less: what answers comes first.
 _AMPLE, _LEAST_INDEX_SHARE = 6_000, 0.08
+_OF_ROOM = 2  # what stands takes less than half of what it is told
 _DERIVED = {"fact": 8, "summary": 2}
+#: Tokens for what fits only a little, all of it together.
+_A_LITTLE = 150
 _FORMS: dict[IndexForm, Callable[[IndexRequest, View], Part | None]] = {
     "full": snippet,
     "snippet": snippet,
@@ -112,7 +114,7 @@ class ContextBuilder:
 
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
-                stands = self._standing(view, text, conversation_id, budget, now)
+                stands = self._standing(view, text, conversation_id, room, now, known)
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
                 reached = self._search(view, text, stands, room - stands.tokens, now, answers=answers)
@@ -141,15 +143,17 @@ class ContextBuilder:
 
     def newest(self, text: str, conversation_id: NodeId, budget: int) -> frozenset[NodeId]:
         """The messages of a conversation that the context for a text begins with. Raises as a context does."""
+        room = self._room(text, budget)
         with self._space.view() as view:
-            return self._standing(view, text, conversation_id, budget, self._clock()).seen
+            return self._standing(view, text, conversation_id, room, self._clock(), frozenset()).seen
 
-    def _standing(self, view: View, text: str, own: NodeId | None, budget: int, now: datetime) -> Standing:
-        """What stands, whatever is asked."""
-        step, room = budget // _TEXT_STEPS, self._room(text, budget)
-        room = min(room + _asked(text).tokens % step, 2 * room)
+    def _standing(
+        self, view: View, text: str, own: NodeId | None, room: int, now: datetime, known: frozenset[NodeId]
+    ) -> Standing:
+        """What stands, whatever is asked. A longer text leaves the beginning as it is, unless there is no room."""
+        whole = min(room + _asked(text).tokens, room * _OF_ROOM)
         window = self._config.recent_window_size
-        return standing(Read(view, self._kept), text, own, window, room, now, tools=self._tools)
+        return standing(Read(view, self._kept), text, own, window, whole, now, tools=self._tools, known=known)
 
     def _room(self, text: str, budget: int) -> int:
         """What is left beside the guide and the text."""
@@ -180,6 +184,10 @@ class ContextBuilder:
             derived=_DERIVED,
             enough=int((_ENOUGH if self._tools else _ENOUGH_TO_SHOW) * room),
         )
+        if found.fit is Fit.NOTHING:
+            return _Found(Recall(), None, Shown(), (), room)
+        if found.fit is Fit.A_LITTLE:
+            room = min(room, _A_LITTLE)
         results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
         ample = min(1.0, room / _AMPLE)
         knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
@@ -272,25 +280,29 @@ def _composed(
     """
     told = [(role, mask(words, text)) for role, words in stands.recent]
     by_name = {part.name: _masked(part, mask, text) for part in stands.parts}
-    stable = [part for name in ("summaries", "facts") if (part := by_name.get(name)) is not None]
+    rules = [part for part in (by_name.get("rules"),) if part is not None]
+    if rules:
+        guide = replace(guide, text=guide.text.replace(wording.GUIDE, wording.BELOW_RULES, 1))
+    first = [*rules, guide]
+    stable = [part for name in LONG_TERM if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]
     parts = (found.knowledge, found.shown.part, index) if found else ()
     fresh = [_masked(part, mask, text) for part in parts if part is not None]
     asked = _asked(text)
     while True:
-        messages = _messages(text, [guide, *stable], told, fresh)
+        messages = _messages(text, [*first, *stable], told, fresh)
         tokens = sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)
         if tokens <= budget or not fresh:
             break
         fresh.pop()
-    whole = marked("\n\n".join(part.text for part in (guide, *stable, *recent, *fresh)))
+    whole = marked("\n\n".join(part.text for part in (*first, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),
         text=whole,
         tokens=tokens,
         budget=budget,
         index_form=form,
-        parts=(guide, *stable, *recent, *fresh, asked),
+        parts=(*first, *stable, *recent, *fresh, asked),
         relevant=found.recall.relevant if found else 0,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from recollect.derive.facts.book import FORGOTTEN, OFFERED
 from recollect.derive.summaries.nodes import CONVERSATION, COVERS
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, stable_id
 from recollect.store import View
@@ -28,7 +29,8 @@ def fingerprint(view: View, ids: Sequence[NodeId], kept: Kept) -> str:
         told[call.id] = "called"
     for node in view.get(Node, ids):
         wording = partial(_derived, view, node)
-        told[node.id] = kept.of(view, ("wording", node.id), wording) if node.text and not node.erased else "gone"
+        is_there = node.text and not node.erased and node.state not in (FORGOTTEN, OFFERED)
+        told[node.id] = kept.of(view, ("wording", node.id), wording) if is_there else "gone"
     parts = [part for one in sorted(set(ids)) for part in (one, told.get(one, "gone"))]
     return stable_id(*parts, *(part for one in sorted(titles, key=lambda c: c.id) for part in (one.id, one.title)))
 

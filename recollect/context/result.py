@@ -14,8 +14,8 @@ from recollect.record import NodeId
 class Part:
     """A part of a context: its tokens, and the ids of what stands in it, messages in the order in which they do.
 
-    `name` is guide, summaries, facts, recent, asked, knowledge, relevant or index. `whole` are those of the ids whose
-    messages stand in it whole; of the others there is an excerpt, a line, or the name.
+    `name` is rules, guide, facts, summaries, recent, asked, knowledge, relevant or index. `whole` are those of the ids
+    whose messages stand in it whole; of the others there is an excerpt, a line, or the name.
     """
 
     name: str

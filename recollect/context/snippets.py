@@ -72,15 +72,21 @@ def _cores(found: Sequence[Recalled], length: int, embedder: Embedder, text: str
 
 def _summary(one: Recalled, length: int, embedder: Embedder) -> str:
     """The sentences that are worth most, as the summaries without a model choose them."""
-    if len(one.text) <= length:
-        return first(one, length)
-    message = Message(
+    return first(one, length) if len(one.text) <= length else extract_of([one], length, embedder)
+
+
+def extract_of(found: Sequence[Recalled], length: int, embedder: Embedder) -> str:
+    """The same of several passages, in one line."""
+    sentences = weighed([_as_message(one) for one in found], Policy(), embedder)
+    chosen = " ".join(sentences[place].text for place in choose(sentences, length)) if sentences else ""
+    return cut(chosen, length) if chosen else first(found[0], length)
+
+
+def _as_message(one: Recalled) -> Message:
+    return Message(
         id=one.id,
         conversation_id=one.conversation_id or NodeId(""),
         role=Role.ASSISTANT if one.role == Role.ASSISTANT.value else Role.USER,
         content=one.passage,
         speaker=one.speaker,
     )
-    sentences = weighed([message], Policy(), embedder)
-    chosen = " ".join(sentences[place].text for place in choose(sentences, length)) if sentences else ""
-    return cut(chosen, length) if chosen else first(one, length)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.derive.entities.derive import Entities
+from recollect.derive.entities.summed import with_names
 from recollect.derive.facts.deriver import Facts
 from recollect.derive.facts.work import SettleWork
 from recollect.derive.summaries.deriver import Summaries
 from recollect.derive.summaries.period_work import Periods
+from recollect.derive.summaries.together import Together
 from recollect.derive.tasks.base import Deriver, ModelWork, Work
 from recollect.derive.topics.segments import Segments
 from recollect.derive.topics.work import Topics
@@ -23,7 +25,11 @@ def derivers(embedder: Embedder) -> Sequence[Deriver]:
 
 def works(embedder: Embedder) -> Sequence[Work]:
     """Kinds of tasks that need no model."""
-    return SettleWork(), Periods(StaticEmbedder()), Topics(StaticEmbedder())
+    return SettleWork(), Periods(StaticEmbedder()), Together(StaticEmbedder()), Topics(StaticEmbedder())
+
+
+#: Whoever makes a summary: it leads to the entities that it names.
+finish = with_names
 
 
 def model_works(embedder: Embedder) -> Sequence[ModelWork]:

@@ -152,5 +152,8 @@ class Worker:
 def registered(embedder: Embedder) -> Kit:
     """Everything that there is to do."""
     return Kit(
-        derivers=registry.derivers(embedder), works=registry.works(embedder), model_works=registry.model_works(embedder)
+        derivers=registry.derivers(embedder),
+        works=registry.works(embedder),
+        model_works=registry.model_works(embedder),
+        finish=registry.finish,
     )

@@ -42,7 +42,7 @@ def align(
     than one that is only looked through.
     """
     newest = said[-LOOKED_UP:]
-    latest = memory.latest(conversation, len(newest) + _BESIDE)
+    latest = memory.latest(conversation, len(newest) + _BESIDE, deleted=True)
     asked, there = [likeness_of(talk.said[n]) for n in newest], [likeness_of(message) for message in latest]
     for end in range(len(latest) - 1, -1, -1):
         for at in range(len(newest) - 1, -2, -1):
@@ -66,7 +66,7 @@ def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent
     said = list(talk.said)
     if not any(one.is_said and _beside(said, n) for n, one in enumerate(said) if n > after):
         return talk
-    latest = memory.latest(conversation, LOOKED_UP + _BESIDE)
+    latest = memory.latest(conversation, LOOKED_UP + _BESIDE, deleted=True)
     at = next((n for n, one in enumerate(latest) if one.id == parent), len(latest))
     latest = latest[at:] if parent else latest[-1:]
     counted: Counter[tuple[NodeId, str]] = Counter()

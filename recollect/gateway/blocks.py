@@ -24,14 +24,14 @@ _LASTS = 3_600.0  # seconds since it was last sent: no provider keeps a prompt f
 TIMES = 6  # so many budgets of blocks may stand in a request, before all but the newest go
 _GATHER = 20  # so many turns they gather at least, where nothing else shortens them
 _LEAST = 200  # tokens of a block
-_DERIVED = frozenset({"summaries", "facts", "knowledge"})
+_DERIVED = frozenset({"rules", "summaries", "facts", "knowledge"})
 _TELLING = _DERIVED | {"recent", "relevant"}
 
 
 @dataclass(slots=True)
 class Block:
     """What stood before some words. An empty one: there was nothing to tell. `told` need no telling again while it
-    stands there: messages that are in it word for word, facts and summaries.
+    stands there: messages that are in it word for word, rules, facts and summaries.
     """
 
     text: str

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from recollect.context.budget import tokens_in
+from recollect.context.rules import room_for
 from recollect.errors import InvalidInput, RecollectError
 from recollect.gateway.aligning import LOOKED_UP, likeness_of
 from recollect.gateway.blocks import TIMES, Block, Blocks, share
@@ -209,13 +210,17 @@ class Endless:
         assert placed is not None
         text = _looked_up(talk, asked)
         room = share(self._budget(exchange.asked), fit.given, sum(block.tokens for block in before))
+        told = {own for block in before for own in block.told}
+        rules = memory.rules()
+        if any(rule.id not in told for rule in rules):  # then all are told again, in the order in which they stand
+            room += room_for([rule.content for rule in rules])
         is_left_to_us = placed.goes_on and not is_kept_there(exchange.body, talk)
         context = memory.prepare_context(
             text,
             placed.conversation_id if is_left_to_us else None,
             room + tokens_in(text),
             config={"recent_window_size": _WINDOW if is_left_to_us else 0, "include_tool_calls": False},
-            known=[*_sent(exchange, talk), *(own for block in before for own in block.told)],
+            known=[*_sent(exchange, talk), *told],
             tools=False,
         )
         exchange.degraded = context.degraded or ""

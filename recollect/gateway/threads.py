@@ -41,7 +41,7 @@ from recollect.gateway.forgotten import without_forgotten
 from recollect.gateway.scope import Asked
 from recollect.gateway.talk import Talk
 from recollect.memory import Memory
-from recollect.record import Kind, Message, NodeId, new_id, stable_id, utc_now
+from recollect.record import Kind, Message, NodeId, Role, new_id, stable_id, utc_now
 from recollect.text.clean import clean_text
 
 _TURNS = 2_000
@@ -148,6 +148,8 @@ class Threads:
             if told is placed.talk:
                 break
             placed = self._place(memory, told, asked, said)
+        if not asked.is_retried:
+            placed = self._said_anew(memory, placed)
         if earlier is not None and self._comes_again(earlier, asked):
             placed = _again(memory, placed, earlier.placed)
         elif earlier is None:
@@ -175,6 +177,17 @@ class Threads:
             return True
         is_over = earlier.ended is not None and self.clock() - earlier.ended > _AGAIN
         return (asked.is_retried and not is_over) or self._is_unheard(earlier)
+
+    def _said_anew(self, memory: Memory, placed: Placed) -> Placed:
+        """The same, beside what is asked where that was deleted: who says it again at the end says something new."""
+        last = max(placed.names, default=-1)
+        if placed.parent is None or not placed.after == last == len(placed.talk.said) - 1:
+            return placed
+        said = next(iter(memory.messages([placed.parent], forgotten=True)), None)
+        if said is None or not said.deleted or said.role is not Role.USER or placed.talk.said[last].role != "user":
+            return placed
+        before = max((n for n in placed.names if n < last), default=-1)
+        return replace(placed, after=before, parent=said.parent_id, ids={**placed.ids, last: self.ids()})
 
     def _is_unheard(self, turn: _Turn | None) -> bool:
         """Whether somebody still waits for the answer to a request that has ended."""
@@ -259,7 +272,7 @@ class Threads:
         turn, since = self._open.find(request.realm, message.id) or (request.turn, 0.0)
         if turn != request.turn and self.clock() - since <= _AGAIN:
             return False
-        return [one.id for one in request.memory.latest(message.conversation_id, 1)] == [message.id]
+        return [one.id for one in request.memory.latest(message.conversation_id, 1, deleted=True)] == [message.id]
 
     def _following(self, memory: Memory, realm: tuple[str, str], answer: str, turn: NodeId) -> Message | None:
         """The answer that the provider keeps under this name."""
@@ -369,7 +382,7 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
         return placed
     for message in memory.messages(memory.aliased([alias]).get(alias, ())):
         is_late = message.timestamp is None or (utc_now() - message.timestamp).total_seconds() > _AGAIN
-        (end,) = memory.latest(message.conversation_id, 1) or [message]
+        (end,) = memory.latest(message.conversation_id, 1, deleted=True) or [message]
         is_broken = end.parent_id == message.id and "incomplete" in end.metadata
         is_unheard = is_broken or (end.id == message.id and _is_unanswered(memory, message))
         if not is_late and (asked.is_retried or is_unheard):
@@ -408,7 +421,7 @@ def _exact(request: _Request, at: int, message: Message) -> int:
     """How many answers of a request, from a place back, are to the letter those that lead to a message: what is alike
     may differ by a sign.
     """
-    latest = request.memory.latest(message.conversation_id, LOOKED_UP)
+    latest = request.memory.latest(message.conversation_id, LOOKED_UP, deleted=True)
     there = [one for one in latest if one.kind is not Kind.TOOL]
     end = next((n for n, one in enumerate(there) if one.id == message.id), -1)
     above = there[end::-1] if end >= 0 else [message]
@@ -440,7 +453,7 @@ def _turn_alias(asked: Asked, said: NodeId) -> NodeId:
 def _further(request: _Request, after: int, known: Message) -> tuple[int, Message]:
     """What of the request is known behind a message: answers may have the names that a provider gives them as ids."""
     rest = [n for n in request.said if n > after]
-    latest = request.memory.latest(known.conversation_id, LOOKED_UP) if rest else []
+    latest = request.memory.latest(known.conversation_id, LOOKED_UP, deleted=True) if rest else []
     below = latest[next((n for n, one in enumerate(latest, 1) if one.id == known.id), len(latest)) :]
     last = known
     for n, message in zip(rest, below, strict=False):
@@ -452,7 +465,7 @@ def _further(request: _Request, after: int, known: Message) -> tuple[int, Messag
 
 def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Message]:
     """The same, behind what a client leaves out of the middle of a talk: all that it tells from there on, up to an
-    answer, was said later in the same talk, in this order.
+    answer, was said later in the same talk, in this order; and what was said right behind that answer.
     """
     rest = [n for n in request.said if n > after]
     ends = [at for at, n in enumerate(rest) if request.talk.said[n].role == "assistant"]
@@ -462,11 +475,11 @@ def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Mes
     alike = memory.messages(memory.aliased([name]).get(name, ()))
     asked = [likeness_of(request.talk.said[n]) for n in rest]
     for own in dict.fromkeys(message.conversation_id for message in (known, *alike)):
-        latest = memory.latest(own, 2 * len(rest) + LOOKED_UP)
+        latest = memory.latest(own, 2 * len(rest) + LOOKED_UP, deleted=True)
         there = [likeness_of(message) for message in latest]
         for end in reversed(ends):
             if (at := end_of(asked[: end + 1], there)) is not None:
-                return rest[end], latest[at]
+                return _further(request, rest[end], latest[at])
     return after, known
 
 

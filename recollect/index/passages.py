@@ -182,6 +182,8 @@ def node_passages(node: Node, embedder: Embedder, count_tokens: Callable[[str], 
         return []
     if node.state != "live" and node.kind is not NodeKind.FACT:
         return []
+    if node.body.get("category") == "rule":  # rules stand in every context, and answer no question
+        return []
     concept = node.body.get("concept")
     text = _Text(
         Owner.NODE,

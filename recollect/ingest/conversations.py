@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from recollect.derive.tasks import outbox
-from recollect.importers.records.forgotten import without
+from recollect.importers.records.forgotten import COUNT, without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import Plan, plan
@@ -125,6 +125,7 @@ class Conversations(Writer):
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
             withheld = Withheld.read(view)
+            forgotten = {COUNT: known.forgotten.as_of(view)} if known is not None else {}
             sources = {thread.conversation.source for thread in threads}
             told_again = {
                 one for thread in threads if again for one in withheld.of(thread.conversation.source).held_in(thread)
@@ -152,7 +153,7 @@ class Conversations(Writer):
                     continue
                 revision = own if stored_as == incoming.conversation.id else view.revisions([stored_as]).get(stored_as)
                 erased = revision is not None and revision.erased and not again
-                gone = known.forgotten(view, thread) if known is not None and not erased else []
+                gone = known.forgotten(thread) if known is not None and not erased else []
                 if again:
                     revived += [one.revived() for one in gone]
                 elif revision is not None:  # what is there stays
@@ -179,7 +180,7 @@ class Conversations(Writer):
         alters = bool(written.apart) or any(made.revision for made in plans)
         if told_again:
             revived.append(withheld.without(told_again, sources).node())
-        return Planned(done, waiting, self._change(plans, revived, again), alters)
+        return Planned(done, waiting, self._change(plans, revived, again, forgotten), alters)
 
     def write_planned(self, planned: Planned) -> None:
         """Writes what was planned. Raises Stale where somebody else has changed one of these conversations since."""
@@ -198,13 +199,15 @@ class Conversations(Writer):
         self.write_planned(planned)
         return planned
 
-    def _change(self, plans: Sequence[Plan], beside: Sequence[Node], again: bool) -> Change | None:
+    def _change(
+        self, plans: Sequence[Plan], beside: Sequence[Node], again: bool, expect: Mapping[NodeId, int]
+    ) -> Change | None:
         if not plans:
             return None
         passages = self.threads_passages([(made.thread, set(made.fresh), made.retitled) for made in plans])
         ids = [made.thread.conversation.id for made in plans if made.changes or not made.revision]
         return Change(
-            expect={made.thread.conversation.id: made.revision for made in plans},
+            expect={**expect, **{made.thread.conversation.id: made.revision for made in plans}},
             put=[*(record for made in plans for record in made.put), *beside],
             digests={made.thread.conversation.id: made.digest for made in plans if made.digest},
             revive=again,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound, RecollectError
 from recollect.memory.knowledge import Knowledge
-from recollect.record import Message, NodeId
+from recollect.record import Message, NodeId, to_microseconds
 from recollect.runtime.tracing import records, traced
 
 if TYPE_CHECKING:
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from recollect.context.brief import Brief
     from recollect.context.building import ContextBuilder
     from recollect.ingest.requested import By, GivenPart, Requested
+    from recollect.store import View
 
 #: Parts that hold nothing of the memory.
 _NOT_OF_THE_MEMORY = ("guide", "asked")
+_TYPICAL = 40  # messages of a cluster that its summary is made of where there is none
 
 
 class Contexts(Knowledge):
@@ -39,12 +42,12 @@ class Contexts(Knowledge):
     ) -> Context:
         """What a model needs of everything that was said to answer `text`, in at most `budget` tokens [1, 4].
 
-        The newest messages (of a conversation, or of all), summaries, current facts, what answers in full, and an index
-        of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the index,
-        `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed out.
-        `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could open;
-        who has others than those of the `toolbox` names them. Raises InvalidInput where the text alone is over the
-        budget, NotFound for a conversation that is not there.
+        Your rules, the newest messages (of a conversation, or of all), summaries, current facts, what answers in full,
+        and an index of the rest in the form that its size asks for. `config` (or INDEX_… in the environment) sets the
+        index, `patience` (or VECTOR_SEARCH_TIMEOUT and INDEX_BUILD_TIMEOUT) how long is waited before less is handed
+        out. `known` are messages that the model is sent anyway. Without `tools` nothing is named that only they could
+        open; who has others than those of the `toolbox` names them. Raises InvalidInput where the text alone is over
+        the budget, NotFound for an unknown conversation.
         """
         self._written()
         build = self._context_builder(config, patience, tools=tools)
@@ -89,7 +92,8 @@ class Contexts(Knowledge):
         sessions before, in at most `budget` tokens.
 
         Sessions belong to a folder where they ran in it, in its repository, or below. Without a folder it is the one of
-        this process. Its `text` is empty where nothing was said there. Raises InvalidInput for a budget under 200.
+        this process. Rules come first. Its `text` is empty where nothing was said there and there are none. Raises
+        InvalidInput for a budget under 200.
         """
         from recollect.context.brief import brief_of
         from recollect.context.standing import Read
@@ -144,9 +148,11 @@ class Contexts(Knowledge):
         self._behind.write(NodeId(""), lambda: keep(self._space, request))
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
-        """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; or those
-        nearest in meaning to a message, by its id or the end of that, itself first [4]. Raises NotFound.
+        """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; those
+        whose ids, or the ends of them, are given with commas between; or those nearest in meaning to one message,
+        itself first [4]. Raises NotFound.
         """
+        from recollect.context.wording import BETWEEN
         from recollect.index.threads import turn
         from recollect.models.embedding import is_remote
         from recollect.search.recalling import alike
@@ -155,8 +161,33 @@ class Contexts(Knowledge):
             return self.get_topic_messages(cluster_id, limit)
         except NotFound:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
-                named = view.named(cluster_id.strip(), 2)
-                found = [m for m in view.get(Message, named) if not m.deleted and not m.erased]
+                found = _called(view, cluster_id.strip())
+                if not found and BETWEEN in cluster_id:
+                    each = (_called(view, code) for part in cluster_id.split(BETWEEN) if (code := part.strip(" []")))
+                    if members := list({m.id: m for some in each for m in some}.values()):
+                        return members[:limit]
                 if len(found) != 1:
                     raise
                 return alike(view, found[0], self._embedder, self._make_quality, self._clock().date(), limit)
+
+    def cluster_summary(self, cluster_id: str) -> str:
+        """What a cluster comes down to: the summary of its topic, else an extract of its most typical messages. Raises
+        NotFound.
+        """
+        from recollect.derive.summaries.topics import topic_text
+        from recollect.derive.topics.reading import named
+        from recollect.models.embedding.static import StaticEmbedder
+
+        with self._space.view() as view, suppress(NotFound):
+            if summary := named(view, cluster_id).summary:
+                return summary
+        return topic_text(_in_time(self.get_cluster(cluster_id, _TYPICAL)), StaticEmbedder())
+
+
+def _in_time(messages: Sequence[Message]) -> list[Message]:
+    return sorted(messages, key=lambda m: (to_microseconds(m.timestamp) or 0, m.conversation_id, m.position))
+
+
+def _called(view: View, text: str) -> list[Message]:
+    """The messages of an id or the end of one that can be read: more than one only where it names several."""
+    return [m for m in view.get(Message, view.named(text, 2)) if not m.deleted and not m.erased]

@@ -79,7 +79,7 @@ class Handle:
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
         """`model` is for the background, and for what is asked for now unless `asked_model` differs (False: none)."""
-        self._store, self._embedder, self.namespace = store, embedder, namespace
+        self._store, self._whole_embedder, self.namespace = store, embedder, namespace
         self._model, self._background = model, background
         self._asked_model = model if asked_model is None else asked_model or None
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
@@ -118,7 +118,7 @@ class Handle:
         """
         handle = type(self)(
             self._store,
-            self._embedder,
+            self._whole_embedder,
             checked(namespace),
             model=self._model,
             asked_model=self._asked_model or False,
@@ -140,7 +140,18 @@ class Handle:
     @property
     def embedder_name(self) -> str:
         """The identity of the embedder in use."""
-        return self._embedder.name
+        return self._whole_embedder.name
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        """The embedder for what is in this memory: one on a server is told none of its secrets."""
+        from recollect.models.embedding import is_remote
+
+        if not is_remote(self._whole_embedder):
+            return self._whole_embedder
+        from recollect.models.embedding.discreet import Discreet
+
+        return Discreet(self._whole_embedder, self.masked)
 
     def masked(self, value: T, *, spoken: str = "") -> T:
         """A text, record, map or list as a model may be given it: with `[secret: …]` in the place of each key, token

@@ -68,6 +68,31 @@ class Knowledge(Handle):
                 conversation=NodeId(conversation) if conversation else None,
             )
 
+    def rules(self, *, offered: bool = False) -> list[Fact]:
+        """What you want of every answer, in the order in which it was told: it stands first in every context. They are
+        corrected like facts, by their ids.
+
+        With `offered` what messages or models say that may be a rule, and that no prompt holds: `pin_fact` confirms it,
+        `forget_fact` dismisses it.
+        """
+        from recollect.derive.facts.fact import facts_of
+        from recollect.derive.facts.instructions import offered_in, rules_in
+
+        with self._space.view() as view:
+            return facts_of(view, offered_in(view) if offered else rules_in(view))
+
+    @writes
+    def add_rule(self, text: str, *, confirmed: bool = True, said_by: str = "user") -> Fact:
+        """Keeps what you want of every answer ("use metric units"); the same again is the same. One that you did not
+        say yourself is not `confirmed`: it is offered, and counts once `pin_fact` confirms it.
+
+        Raises InvalidInput for more than 500 characters, or where all rules together have more than 1,000 tokens.
+        """
+        from recollect.derive.facts.instructions import told_rule
+
+        told = told_rule(text, is_confirmed=confirmed, said_by=said_by, now=self._clock(), id=self._ids())
+        return self._corrections.store_rule(self._as_left(told))
+
     def resolve_fact(self, name: str) -> str:
         """The id of the fact that a person means by an id or the end of one, be it forgotten or not. Raises NotFound,
         InvalidInput where several are meant.

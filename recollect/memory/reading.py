@@ -177,9 +177,10 @@ class Reading(Handle):
             found = next(iter(view.get(Conversation, [NodeId(id)])), None)
         return None if found is None or found.deleted or found.erased else found
 
-    def latest(self, conversation_id: str, limit: int = 20, *, until: str = "") -> list[Message]:
+    def latest(self, conversation_id: str, limit: int = 20, *, until: str = "", deleted: bool = False) -> list[Message]:
         """The newest messages that were said on the active path of a conversation, or with `until` on the way to that
-        message and with it, oldest first; none where it is not there.
+        message and with it, oldest first; none where it is not there. With `deleted` also those that were deleted
+        softly.
         """
         self._written()
         found: list[Message] = []
@@ -188,7 +189,7 @@ class Reading(Handle):
             path = view.get(Message, [NodeId(until)]) if until else [end.leaf] if end and end.leaf else []
             path = [message for message in path if message.conversation_id == conversation_id]
             while path and len(found) < limit:
-                found += [m for m in path if m.kind is Kind.SAID and not (m.deleted or m.erased)]
+                found += [m for m in path if m.kind is Kind.SAID and not (m.erased or (m.deleted and not deleted))]
                 path = view.above(path[-1].id, min(max(limit, _ON_THE_WAY), _MOST_ON_THE_WAY))
         return found[:limit][::-1]
 

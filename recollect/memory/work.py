@@ -127,7 +127,7 @@ class Work(Handle):
         model = self._model  # not this handle, which holds the worker: who is dropped is gone at once
         return Worker(
             self._store,
-            self._embedder,
+            self._whole_embedder,
             model=lambda namespace: within(model, namespace) if model else None,
             clock=self._clock,
         )

@@ -383,13 +383,13 @@ class Writing(Reading, Documents):
         return Drafts(self._clock, self._ids, self._message)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
-        from recollect.derive.registry import derivers
+        from recollect.derive.registry import derivers, finish
         from recollect.derive.tasks.base import Setting
         from recollect.derive.tasks.conversation import Conversations
 
         if message_ids:
             self._ingest.delete(message_ids)
-        conversations = Conversations(self._space, derivers(self._embedder), self._embedder)
+        conversations = Conversations(self._space, derivers(self._embedder), self._embedder, finish)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     def _withdraw(self, records: Sequence[NodeId]) -> None:

@@ -6,12 +6,16 @@ near the nearest passage is, and whether one conversation stands out: those that
 about as near as each other. Rare words raise scores by themselves, so how rare they are is taken off. The weights were
 fitted on questions with an answer, questions of other archives, and questions whose answer was taken out
 (`python -m benchmarks.unanswered --fit`; docs/explanation/ranking.md).
+
+A context is asked for with every text, a greeting too. `fit` decides by the same signs, with how near the text is to
+the archive as a whole, whether anything is handed out (`python -m benchmarks.nothing`; docs/explanation/context.md).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
 
 import numpy as np
 
@@ -20,19 +24,32 @@ from recollect.search.late import Late
 from recollect.search.scoring import Evidence
 from recollect.search.weights import (
     BLIND_COSINE,
+    FITS,
+    FITS_BY_MEANING,
     KNOWN_INSTANT,
     KNOWN_QUALITY,
     LATE_ONE_CONVERSATION,
     NEIGHBOUR_SHARE,
     ONE_CONVERSATION,
     RUN_FOR_WORDS,
+    SAYS_LITTLE,
     TELLING_SIZE,
+    WHOLE_ARCHIVE,
 )
 from recollect.store.passages import Features, Float, Int
 from recollect.text.terms import terms
 
 #: Signs by name. Those of late interaction are there in the quality mode alone.
 Signs = dict[str, float]
+
+
+class Fit(IntEnum):
+    """How well the best of a memory fits a text that need not ask for anything."""
+
+    NOTHING = 0
+    A_LITTLE = 1
+    WELL = 2
+
 
 #: So many of the best passages are looked at for the nearest.
 _LOOKED_AT = 60
@@ -70,18 +87,60 @@ def likelihood(found: Signs, closeness: float, size: int) -> float:
     """How likely a memory of so many passages holds an answer, from 0 to 1. The fewer they are, the less a score or a
     rare word says, and the more the plain `closeness` of the nearest counts (from 0 to 1).
     """
-    weights = KNOWN_QUALITY if "late together" in found else KNOWN_INSTANT
-    logit = weights["constant"] + sum(weights[name] * value for name, value in found.items())
+    logit = _logit(found, KNOWN_QUALITY if "late together" in found else KNOWN_INSTANT)
     plain = math.log(closeness / (1 - closeness)) if 0 < closeness < 1 else 0.0
     share = min(1.0, size / TELLING_SIZE)
     both = share * logit + (1 - share) * plain
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, both))))
 
 
+def fit(evidence: Evidence, found: Signs) -> Fit:
+    """Whether the best is worth showing to who may not have asked for it, by the signs that were found.
+
+    Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about.
+    A word or two that ask nothing fit a little, unless a passage is near in meaning, or holds what is rare enough to be
+    in one passage alone. All fits where the signs say little (few passages, vectors that cannot read the text, another
+    language than they were measured in) or the text names what is here (somebody who speaks, a day, an identifier).
+    """
+    features, question = evidence.features, evidence.question
+    names = evidence.named or features.inside.any() or features.sought.any()
+    if (
+        names
+        or not question.terms
+        or not question.is_english
+        or features.size < TELLING_SIZE
+        or not features.dense.any()
+    ):
+        return Fit.WELL
+    if _logit(found, KNOWN_INSTANT) + WHOLE_ARCHIVE * _mean_cosine(features) < FITS:
+        return Fit.NOTHING
+    asks = question.is_personal or "?" in question.text
+    if asks or len(question.terms) > SAYS_LITTLE or float(features.dense.max()) >= FITS_BY_MEANING:
+        return Fit.WELL
+    by_chance = float(dots(features.holds[:, 0, :], features.idf).max()) < _rarest(features)
+    return Fit.A_LITTLE if by_chance else Fit.WELL
+
+
+def _logit(found: Signs, weights: Mapping[str, float]) -> float:
+    return weights["constant"] + sum(weight * found[name] for name, weight in weights.items() if name != "constant")
+
+
+def _mean_cosine(features: Features) -> float:
+    """The mean cosine of all passages of the memory, of which the pool tells by how far from it each is."""
+    z, cosines = features.dense_z, features.dense
+    high, low = int(z.argmax()), int(z.argmin())
+    deviation = float(cosines[high] - cosines[low]) / (float(z[high] - z[low]) or 1.0)
+    return float(cosines[high]) - deviation * float(z[high])
+
+
+def _rarest(features: Features) -> float:
+    """The idf of a word that is nowhere."""
+    return math.log(1 + (features.size + 0.5) / 0.5)
+
+
 def _rarity(features: Features) -> float:
     """The mean idf of the question's words, on the scale of one that is nowhere: from 0 to 1."""
-    most = math.log(1 + (features.size + 0.5) / 0.5)
-    return float(features.idf.mean()) / most if len(features.idf) else 0.0
+    return float(features.idf.mean()) / _rarest(features) if len(features.idf) else 0.0
 
 
 def _shares(holds: Float, idf: Float) -> Float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
-from recollect.search.known import Signs, likelihood, signs
+from recollect.search.known import Fit, Signs, fit, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.query.asking import Asked, candidate_query
 from recollect.search.query.question import Question
@@ -133,7 +133,8 @@ class Ranking:
     those of the question that are nowhere. `close` says that something near the question is there, `exact` that nothing
     that may be found was left out of the pool, unless for its words. `relevant` counts those of all that are nearer to
     the question than the average one (not only those ranked here). `vectors` are the rows of `Ranked.row`, where they
-    were asked for. `likelihood` says, from `signs`, how likely an answer is there.
+    were asked for. `likelihood` says, from `signs`, how likely an answer is there, and `fit` whether the best is worth
+    showing unasked.
     """
 
     passages: Sequence[Ranked] = ()
@@ -147,6 +148,7 @@ class Ranking:
     close: bool = True
     likelihood: float = 0.0
     signs: Signs | None = None
+    fit: Fit = Fit.WELL
     exact: bool = True
     relevant: int = 0
     vectors: Float | None = None
@@ -293,6 +295,7 @@ def rank(
         close=near_by >= CLOSE,
         likelihood=likelihood(told, near_by, features.size) if asked.question.terms else 1.0,
         signs=told,
+        fit=fit(evidence, told),
     )
 
 

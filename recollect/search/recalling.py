@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from recollect.models.embedding import Embedder, TokenEmbedder
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import (
     REPORTS,
     Conversation,
@@ -18,6 +19,7 @@ from recollect.record import (
 )
 from recollect.record.outline import place_in
 from recollect.search.derived import derived_hits
+from recollect.search.known import Fit
 from recollect.search.query.asking import Asked, ask
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
@@ -65,7 +67,7 @@ class Recall:
 
     `relevant` counts the passages of the namespace that are nearer to the text than its average passage, by words and
     meaning together; it is counted over all of them, not over those that are here. `words` are the index terms that
-    were looked for.
+    were looked for. `fit` tells how much of it is worth handing out to who may have asked for nothing.
     """
 
     said: tuple[Recalled, ...] = ()
@@ -75,6 +77,7 @@ class Recall:
     searched: int = 0
     words: tuple[str, ...] = ()
     close: bool = True
+    fit: Fit = Fit.WELL
 
 
 def recall(
@@ -98,7 +101,10 @@ def recall(
     search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
 
     def read(asked: Asked, said: Ranking) -> Recall:
-        return _read(view, asked, said, _beside(view, asked, quality) if beside else (), most, enough, derived)
+        others = _beside(view, asked, quality) if beside else ()
+        found = _read(view, asked, said, others, most, enough, derived)
+        # The signs were measured with these vectors alone.
+        return found if embedder.name == StaticEmbedder.name else replace(found, fit=Fit.WELL)
 
     try:
         asked = ask(view, search, embedder, quality, today)
@@ -146,6 +152,7 @@ def _read(
         searched=said.searched + sum(ranking.searched for ranking in others),
         words=tuple({*said.words, *(word for ranking in others for word in ranking.words)}),
         close=said.close,
+        fit=max(said.fit, *(ranking.fit for ranking in others if ranking.passages), Fit.NOTHING),
     )
 
 

@@ -88,7 +88,7 @@ class Counts:
     active: int = 0  # on the active paths
     by_kind: Mapping[str, int] = field(default_factory=dict)  # messages
     by_source: Mapping[str, int] = field(default_factory=dict)  # conversations
-    by_node: Mapping[str, int] = field(default_factory=dict)  # live derived nodes
+    by_node: Mapping[str, int] = field(default_factory=dict)  # live nodes, and as "past" superseded facts
     tool_calls: int = 0
     attachments: int = 0  # attachments, artifacts and assets that messages name
     documents: int = 0  # our own reports are none

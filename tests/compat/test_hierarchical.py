@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,30 @@ def test_keywords_are_found_in_content_and_concept_be_it_within_words(memory: Hi
     assert memory.search_facts("") == memory.search_facts("   ") == memory.search_facts("x", max_nodes=0) == []
 
 
+def test_short_keywords_are_found_as_whole_words(memory: HierarchicalMemory) -> None:
+    for content in (
+        "我住在東京",
+        "The UK left in 2020",
+        "Go compiles fast",
+        "Ukraine has a duke",
+        "Google ranks pages",
+    ):
+        memory.store_fact(content, "")
+
+    def found(query: str) -> list[str]:
+        return [fact["content"] for fact in memory.search_facts(query)]
+
+    assert found("東京") == ["我住在東京"]
+    assert found("When did the UK leave?") == ["The UK left in 2020"]
+    assert found("Go") == ["Go compiles fast"]
+    assert [node.content for node in memory.search_by_concept(["UK", "go"])] == [
+        "The UK left in 2020",
+        "Go compiles fast",
+    ]
+    assert [node.content for node in memory.retrieve_by_entity("UK")] == ["The UK left in 2020"]
+    assert found("is it of") == []
+
+
 def test_similar_facts_are_found_one_step_away(memory: HierarchicalMemory) -> None:
     memory.store_fact("The heron stands near the weir", "bird")
     memory.store_fact("The egret stands near the weir", "bird")
@@ -278,6 +303,19 @@ def test_facts_are_counted_and_listed(memory: HierarchicalMemory) -> None:
     assert "sarah chen" in memory.execute_aggregation("list_entities")["items"]
     assert "error" in memory.execute_aggregation("nonsense")
     assert memory.get_statistics()["semantic_nodes"] == 3
+
+
+def test_what_the_agent_knows_is_counted_like_all_else(tmp_path: Path) -> None:
+    with HierarchicalMemory("agent", tmp_path) as memory:
+        memory.store_episode("The games are over.", "news")
+        for i in range(3):
+            medals(memory, 8 + i, i + 1)
+        told = memory.get_statistics()
+    with recollect.open(tmp_path / "memory.db", namespace="agent", background=False) as opened:
+        counted = opened.stats().by_node
+    assert counted == {"fact": 1, "past": 2, "episode": 1}
+    assert told["semantic_nodes"] == counted["fact"] + counted["past"]
+    assert told["episodic_nodes"] == counted["episode"]
 
 
 def test_agents_in_one_place_do_not_see_each_other(tmp_path: Path) -> None:
@@ -314,14 +352,52 @@ def test_both_orders_and_all_sections_of_a_context() -> None:
         "Transition history:\n  - 3 -> 5 (turn 2)\n\n"
         "Contradictions detected:\n  - WARNING: Conflicting information found: 3 vs 5\n\n"
         "Relationships:\n"
-        "  - aaaaaaaa.. TRANSITIONED_TO cccccccc.. (weight: 1.00)\n"
-        "  - aaaaaaaa.. SIMILAR_TO bbbbbbbb.. (weight: 0.62)"
+        "  - TRANSITIONED_TO: 3 -> 2\n"
+        "  - SIMILAR_TO: 1, 3 (weight: 0.62)"
     )
     chronological = KnowledgeSubgraph(nodes, [], "q").to_llm_context(chronological=True)
     assert chronological.endswith(
         "Facts (in chronological order):\n  1. [c] C (confidence: 0.7)\n  2. [c] A (confidence: 0.5)\n"
         "  3. [c] [Time: Day 1] B (confidence: 0.9)"
     )
+
+
+def test_relationships_cost_less_than_the_facts_that_they_relate(memory: HierarchicalMemory) -> None:
+    source = memory.store_episode("The minutes of the meeting.", "minutes")
+    for month in range(20):
+        memory.store_fact(
+            f"The budget of the harbour project is {month + 100} thousand euros", "budget", source_id=source
+        )
+    found = memory.retrieve_subgraph("harbour budget")
+    assert len(found.edges) == 20 + 190
+    facts, _, rest = found.to_llm_context().partition("\n\nContradictions detected:")
+    _, _, related = rest.partition("\n\nRelationships:\n")
+    assert len(facts.splitlines()) > 20
+    assert len(rest) < len(facts) / 3
+    assert related.splitlines() == [f"  - DERIVES_FROM {source[:8]}..: 1-20", related.splitlines()[1]]
+    assert re.fullmatch(r"  - SIMILAR_TO: 1-20 \(weight: 0\.\d\d( to 0\.\d\d)?\)", related.splitlines()[1])
+
+
+def test_a_history_of_values_is_a_line_and_names_each_value_once(memory: HierarchicalMemory) -> None:
+    for i in range(12):
+        medals(memory, 8 + i, i + 1)
+    context = memory.retrieve_subgraph("Klaebo").to_llm_context(chronological=True)
+    assert "  - SUPERSEDES: 12 -> 11 -> 10 -> 9 -> 8 -> 7 -> 6 -> 5 -> 4 -> 3 -> 2 -> 1\n" in context
+    (warning,) = re.findall("WARNING: Conflicting information found: (.*)", context)
+    assert sorted(warning.split(" vs "), key=int) == [str(8 + i) for i in range(12)]
+
+
+def test_what_is_related_apart_is_listed_apart() -> None:
+    nodes = [KnowledgeNode(name * 10, MemoryCategory.SEMANTIC, name, "c") for name in "abcdef"]
+    pairs = [("a", "b"), ("c", "d"), ("b", "d"), ("e", "f")]
+    edges = [KnowledgeEdge(one * 10, other * 10, "SIMILAR_TO", 0.5) for one, other in pairs]
+    edges += [KnowledgeEdge("a" * 10, "unknown-source", "DERIVES_FROM"), KnowledgeEdge("c" * 10, "x", "LATER")]
+    assert KnowledgeSubgraph(nodes, edges, "q").to_llm_context().partition("Relationships:\n")[2].splitlines() == [
+        "  - SIMILAR_TO: 1-4 (weight: 0.50)",
+        "  - SIMILAR_TO: 5-6 (weight: 0.50)",
+        "  - DERIVES_FROM unknown-..: 1",
+        "  - LATER: 3, x.. (weight: 1.00)",
+    ]
 
 
 # --- export and import ---------------------------------------------------------------------------------------------

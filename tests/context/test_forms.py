@@ -82,6 +82,35 @@ def test_all_that_is_named_can_be_opened(memories: dict[int, Memory], strategy: 
         assert not tools.call(name, {named[name]: argument}).is_error
 
 
+@pytest.mark.parametrize("strategy", ["clustered", "hierarchical"])
+def test_a_cluster_opens_the_messages_that_it_counts(memories: dict[int, Memory], strategy: str) -> None:
+    memory = memories[3_000]
+    text = memory.prepare_context(ASKED, config={"index_strategy": strategy}).text
+    described = [part.partition("get_cluster")[0::2] for part in re.split(r'\n(?=Cluster: "|")', text)]
+    counted = [
+        (re.findall(r'" \((\d+) messages|": (\d+) messages', head)[0], re.split("['\"]", handle)[1])
+        for head, handle in described
+        if handle
+    ]
+    assert len(counted) >= 3
+    for count, handle in counted:
+        members = memory.get_cluster(handle)
+        assert len(members) == int("".join(count))
+        assert [m.id[-8:] for m in members] == handle.split(",")
+        shown = memory.toolbox().call("get_cluster", {"cluster_id": handle, "limit": 2})
+        assert f'get_cluster(cluster_id="{handle}", offset=2)' in shown.text
+
+
+def test_a_cluster_opens_what_is_left_of_it(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        ids = [memory.store_message(f"The walnut tree, part {n}", "user").id for n in range(4)]
+        handle = ",".join(one[-8:] for one in ids)
+        memory.delete(ids[1])
+        assert [m.id for m in memory.get_cluster(handle)] == [ids[0], ids[2], ids[3]]
+        with pytest.raises(recollect.NotFound):
+            memory.get_cluster("no,such")
+
+
 def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -> None:
     export = tmp_path / "export.jsonl"
     write_openai(export, 500)
@@ -95,6 +124,19 @@ def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -
         tools = memory.toolbox()
         for handle in re.findall(r'get_cluster\("([^"]+)"\)', text):
             assert not tools.call("get_cluster", {"cluster_id": handle}).is_error
+        topic = memory.topics()[0]
+        assert memory.cluster_summary(topic.id) == topic.summary
+
+
+def test_every_cluster_says_what_it_comes_down_to(memories: dict[int, Memory]) -> None:
+    memory = memories[3_000]  # without topics
+    text = memory.prepare_context(ASKED, config={"index_strategy": "clustered"}).text
+    told = re.findall(r"^Cluster: .+\n(?:Period: .+\n)?Summary: (.+)$", text, re.MULTILINE)
+    assert len(told) == len(re.findall("^Cluster: ", text, re.MULTILINE)) > 1
+    assert all(20 < len(one) <= 240 for one in told)
+    handle = re.findall(r'get_cluster\("([^"]+)"\)', text)[0]
+    assert memory.toolbox().call("get_cluster", {"cluster_id": handle}).text.count("Summary: ") == 1
+    assert memory.cluster_summary(handle)
 
 
 @pytest.mark.parametrize("strategy", ["first", "semantic_core", "summary"])
@@ -149,6 +191,9 @@ def test_messages_alike_form_a_cluster_whatever_the_embedder(tmp_path: Path) -> 
     assert [{int(one.id) % 3 for one in group.members} for group in made[:3]] == [{0}, {1}, {2}]
     assert [len(group.members) for group in made[:3]] == [10, 10, 10]
     assert _by_vectors(found[:2], 0.7, 3) == []
+    large = _by_vectors([_recalled(n, centres[0] + chance.normal(size=64) * 0.01) for n in range(60)], 0, 3)
+    assert len(large) > 1
+    assert max(len(group.members) for group in large) == 12
 
 
 def _recalled(number: int, row: np.ndarray) -> Recalled:

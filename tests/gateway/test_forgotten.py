@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -77,3 +78,30 @@ def test_a_part_of_a_history_brings_back_nothing_that_was_forgotten(
     assert not [text for text in stored if "4417" in text]
     assert {one["content"] for one in items[-4:]} <= set(stored)
     assert own.check() == []
+
+
+@pytest.mark.parametrize("headers", [SCOPE, NAMED], ids=["unnamed", "named"])
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("what", ["forget", "delete"])
+@WIRES
+def test_a_question_whose_answer_was_forgotten_is_not_stored_again(
+    memory: Memory,
+    endless: Callable[[], Endless],
+    wire: Wire,
+    what: str,
+    part: Callable[[list[Any]], list[Any]],
+    headers: dict[str, str],
+) -> None:
+    items: list[Any] = []
+    for number in range(8):
+        items.append(user(f"What of the lighthouse in Faro {number}?"))
+        sent = [*part(items[:-1]), items[-1]] if number > 3 else items
+        say(begin(endless(), wire, sent, headers), f"It is {number}0 metres high, I think.", name=f"r{number}")
+        items.append(assistant(f"It is {number}0 metres high, I think."))
+        own = memory.beside("default")
+        if number == 5:
+            getattr(own, what)(own.latest(own.conversations()[0].conversation.id, 1)[0].id)
+    stored = [m.content for row in own.conversations() for m in own.conversation(row.conversation.id).messages]
+    assert Counter(text for text in stored if text.startswith("What")) == Counter(
+        items[n]["content"] for n in range(0, 16, 2)
+    )

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_OID, uuid5
 import pytest
 
 import recollect
-from recollect.importers.records.forgotten import FORGOTTEN
+from recollect.importers.records.forgotten import COUNT, FORGOTTEN
 from recollect.record import Node, NodeKind
 from recollect.store import Where
 from recollect.store.transfer import every
@@ -112,6 +112,30 @@ def test_it_stays_away_with_another_title_in_another_format_and_grown(
     assert memory.check() == []
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_it_stays_away_from_an_import_that_began_before(
+    take: Callable[..., Any], memory: recollect.Memory, monkeypatch: pytest.MonkeyPatch, alone: bool
+) -> None:
+    take(as_chatgpt, SAID, "Baking")
+    thread = memory.conversation(memory.conversations()[0].conversation.id)
+    monkeypatch.setattr("recollect.ingest.importing.BATCH_MESSAGES", 4)
+    told: list[int] = []
+
+    def forgets(progress: Any) -> None:
+        if not told:
+            told.append(progress.messages)
+            memory.forget(thread.messages[2].id if alone else thread.conversation.id)
+
+    def as_lines(said: Sequence[str], _: str) -> tuple[str, str]:
+        others = [as_jsonl([f"Of the garden, bed {n}: what grows?", "Beans."] * 3, f"Bed {n}")[1] for n in range(3)]
+        return "talks.jsonl", "".join([*others, as_jsonl(said, "Recipes")[1]])
+
+    take(as_lines, SAID, "", progress=forgets)
+    assert told
+    assert b"coeliac" not in dump_of(memory)
+    assert dump_of(memory).count(b"bed 2: what grows") >= 1
+
+
 def test_a_message_that_was_forgotten_alone_stays_away_too(take: Callable[..., Any], memory: recollect.Memory) -> None:
     take(as_sharegpt, SAID, "Baking")
     thread = memory.conversation(memory.conversations()[0].conversation.id)
@@ -176,7 +200,8 @@ def test_the_digests_tell_nothing_and_are_no_others(tmp_path: Path) -> None:
             memory.forget("c")
             memory.forget(everything=True)
             with memory._space.view() as view:  # what is stored
-                nodes = list(every(view, Node, Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,))))
+                found = every(view, Node, Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,)))
+                nodes = [node for node in found if node.id != COUNT]
         assert len(nodes) == 1
         bodies.append(nodes[0].body)
         assert nodes[0].text == ""

@@ -383,6 +383,21 @@ def test_a_remote_embedder_is_sent_no_piece_of_a_secret(tmp_path: Path) -> None:
         assert memory.search(KEY.splitlines()[2], literal=True)  # words are looked for here
 
 
+def test_a_remote_embedder_is_sent_nothing_derived_that_tells_part_of_a_secret(tmp_path: Path) -> None:
+    remote, half = RemoteEmbedder(), GITHUB[:20]
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), remote) as memory:
+        memory.store_message(f"The build server has {GITHUB}. My dog is called Luna.")
+        memory.store_fact("The build server begins with " + half, entity="build server")
+        memory.consolidate()
+        memory.reindex()
+        memory.search(f"what begins with {half}")
+        memory.prepare_context(f"what begins with {half}", budget=1_000)
+        beside = memory.beside("another")
+        beside.store_message(f"Whose is {half}?")  # nobody said there that it is part of a key
+        assert [text for text in remote.sent if half in text] == [f"Whose is {half}?"]
+        assert any("begins with [secret" in text for text in remote.sent)
+
+
 def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:
     read: list[str] = []
 

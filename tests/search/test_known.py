@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import recollect
 from recollect import Memory
-from recollect.search.known import likelihood, signs
+from recollect.search.known import Fit, fit, likelihood, signs
 from recollect.search.late import Late
 from recollect.search.query.question import Question, read_question
 from recollect.search.scoring import Evidence
@@ -167,3 +168,55 @@ def test_in_a_small_memory_closeness_decides() -> None:
     assert likelihood(found, 0.8, 0) == pytest.approx(0.8)
     assert likelihood(found, 0.8, 50) == pytest.approx(1 / (1 + np.exp(-(KNOWN_INSTANT["constant"] + np.log(4)) / 2)))
     assert likelihood(found, 0.8, 100) == likelihood(found, 0.2, 100_000)
+
+
+# --- whether anything fits ------------------------------------------------------------------------------------------
+FAR = {"known": 0.3, "rarity": 0.8, "near": 0.4, "best ten": 2.0, "ahead": 1.0}
+NEAR = {"known": 1.0, "rarity": 0.5, "near": 1.5, "best ten": 8.0, "ahead": 6.0}
+
+
+def put(text: str = "the old crane in the northern harbour", *, size: int = 500, **changed: Any) -> Evidence:
+    """A text and two passages of many, with cosines .3 and .1 where the mean of all is 0."""
+    named = changed.pop("named", 0)
+    features = pool(flags(), flags(), **{"dense": [0.3, 0.1], "dense_z": [3.0, 1.0], **changed})
+    return Evidence(read_question(text), replace(features, size=size), np.zeros(2, np.float32), named=named)
+
+
+def test_nothing_fits_a_text_of_which_hardly_anything_is_there() -> None:
+    assert fit(put(), FAR) is Fit.NOTHING
+    assert fit(put(), NEAR) is Fit.WELL
+    assert fit(put(), FAR | {"late together": 1.0, "late ahead": 1.0}) is Fit.NOTHING  # the same in the quality mode
+
+
+def test_what_is_near_to_the_archive_as_a_whole_fits() -> None:
+    assert fit(put(), FAR) is Fit.NOTHING
+    near_to_all = put(dense=[0.8, 0.6], dense_z=[3.0, 1.0])
+    assert fit(near_to_all, FAR) is Fit.WELL
+
+
+def test_in_doubt_all_fits() -> None:
+    doubtful = {
+        "few passages": put(size=20),
+        "vectors cannot read it": put(dense=[0, 0], dense_z=[0, 0]),
+        "another language": put("was ist mit dem Kran im Hafen"),
+        "somebody who speaks": put(named=1),
+        "a day": put(inside=[1, 0]),
+        "an identifier": put(sought=[1, 0]),
+    }
+    assert {why for why, evidence in doubtful.items() if fit(evidence, FAR) is not Fit.WELL} == set()
+
+
+def test_a_word_or_two_fit_a_little_unless_they_are_rare_together_or_near_in_meaning() -> None:
+    some, rare = 4.0, 9.0
+
+    def of(text: str, idf: float, **changed: Any) -> Fit:
+        evidence = put(text, holds=np.ones((2, 5, 1)), **changed)
+        features = replace(evidence.features, idf=np.full(1, idf, np.float32))
+        return fit(replace(evidence, features=features), NEAR)
+
+    assert of("good morning", some) is Fit.A_LITTLE
+    assert of("sourdough starter", rare) is Fit.WELL
+    assert of("good morning", some, dense=[0.7, 0.1]) is Fit.WELL
+    assert of("is the morning good?", some) is Fit.WELL
+    assert of("my good morning", some) is Fit.WELL
+    assert of("good morning to the sourdough starter", some) is Fit.WELL

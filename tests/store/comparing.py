@@ -100,6 +100,7 @@ def counts(model: Model, now: datetime, of: list[NodeId] | None = None) -> Count
     known = model.live.living() if model.live else []
     said = [one for one in known if one.passage.partition is Partition.SAID]
     nodes = [n for n in model.nodes.values() if n.state == "live" and not n.erased]
+    past = sum(n.state == "superseded" and n.kind.value == "fact" and not n.erased for n in model.nodes.values())
     chosen = [c for c in model.conversations.values() if c.id in within and not c.deleted]
     return Counts(
         conversations=len(chosen),
@@ -107,7 +108,7 @@ def counts(model: Model, now: datetime, of: list[NodeId] | None = None) -> Count
         active=sum(m.active for m in messages),
         by_kind=Counter(m.kind.value for m in messages),
         by_source=Counter(c.source for c in chosen),
-        by_node=Counter(n.kind.value for n in nodes),
+        by_node=Counter(n.kind.value for n in nodes) + Counter(past=past),
         tool_calls=sum(call.message_id in living for call in model.calls.values()),
         attachments=sum(part.kind is not PartKind.REASONING for m in messages for part in m.parts),
         documents=sum(not d.erased and d.source != REPORTS for d in model.documents.values()),

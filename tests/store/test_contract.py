@@ -485,7 +485,7 @@ def test_nodes_are_found_by_what_they_are_asked_for(space: Space) -> None:
         assert found(conversation=whole.conversation.id) == [""]
         assert found(order="newest", since=to_microseconds(START + day)) == ["", "lives in Faro"]
         assert found(keys=("Rex",), current=at) == ["barks"]  # unknown ends are open
-        assert view.counts().by_node == {"fact": 2, "summary": 1}
+        assert view.counts().by_node == {"fact": 2, "past": 1, "summary": 1}
 
 
 def test_nodes_are_found_by_what_their_bodies_say(space: Space) -> None:
@@ -503,6 +503,10 @@ def test_nodes_are_found_by_what_their_bodies_say(space: Space) -> None:
 
         assert found(Where(attributes=("allergy", "dose"), keys=("Luna",), order="newest")) == {"food", "pills"}
         assert found(Where(attributes=("home",))) == {"town"}
+        facts = Where(kinds=("fact",), states=("live",), attributes=("allergy", "dose"))
+        assert found(facts) == found(replace(facts, order="newest")) == {"food", "pills"}
+        assert found(replace(facts, pinned=True)) == {"pills"}
+        assert found(replace(facts, states=("stale",))) == set()
         assert found(Where(attributes=("enalapril", "dose of enalapril"))) == set()
         assert found(Where(pinned=True, order="newest")) == {"pills"}
         assert found(Where(pinned=True, attributes=("home",), keys=("Luna",))) == set()

@@ -227,6 +227,34 @@ class Checked:
         return "".join(f"[{self.cited.index(number) + 1}]" for number in kept)
 
 
+class _Uncited(Checked):
+    """The words of an answer without the citations of what is known; any other number in brackets stays."""
+
+    def _read(self, inside: str, whole: str) -> str:
+        if not _CITATION.fullmatch(inside):
+            return whole
+        named = list(dict.fromkeys(_numbers(inside)))
+        left = [number for number in named if number not in self._known]
+        return whole if left == named else "".join(f"[{number}]" for number in left)
+
+
+def uncited(text: str, known: Collection[int]) -> str:
+    """An answer without its citations of these numbers, which mean something beside their sources alone.
+
+    >>> uncited("Luna eats duck [2], no chicken [1, 3]: `dishes[1]`.", {1, 2, 3})
+    'Luna eats duck, no chicken: `dishes[1]`.'
+    """
+    words = _Uncited(known)
+    return words.feed(text) + words.end()
+
+
+def cited_in(text: str, known: Collection[int]) -> list[int]:
+    """Which of these numbers an answer cites, in order."""
+    words = Checked(known)
+    words.reread(words.feed(text) + words.end())
+    return words.cited
+
+
 def _numbers(inside: str) -> Iterator[int]:
     for match in _RANGE.finditer(inside.partition("†")[0]):
         if match[3]:

@@ -9,9 +9,9 @@ from recollect.derive.entities.entity import Entity
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import entity_id
 from recollect.derive.entities.relations import SAME
-from recollect.derive.entities.tally import MENTIONS
+from recollect.derive.entities.tally import BY_SUMMARY, MENTIONS
 from recollect.derive.graph.reader import Reader
-from recollect.record import NodeId
+from recollect.record import Edge, NodeId
 from recollect.store import View
 
 _RELATION = 3.0  # what a relation counts beside one message that mentions both
@@ -72,13 +72,17 @@ class Neighbourhood:
         ids = [i for entity in entities for i in entity.ids]
         if not ids:
             return []
-        edges = self._view.edges(ids, (MENTIONS,), "in", _EDGES)
+        edges = self._mentions(ids)
         times: dict[NodeId, int] = {}
         targets: dict[NodeId, set[NodeId]] = {}
         for edge in edges:
             times[edge.source_id] = max(times.get(edge.source_id, 0), edge.properties.get("at") or 0)
             targets.setdefault(edge.source_id, set()).add(edge.target_id)
         return sorted(times, key=lambda i: (-len(targets[i]), -times[i], i))[:most]
+
+    def _mentions(self, ids: Sequence[NodeId]) -> list[Edge]:
+        """The edges from messages to these."""
+        return [edge for edge in self._view.edges(ids, (MENTIONS,), "in", _EDGES) if edge.name != BY_SUMMARY]
 
     def _bearers(self, name: str) -> list[Entity]:
         """The entities that messages call by this name, where there are several: "Anna" of two full names."""
@@ -97,6 +101,6 @@ class Neighbourhood:
             return 0.0
         found = self._reader.relations([entity])
         related = sum(one.weight for one in found if {one.source_id, one.target_id} & theirs)
-        mine = {edge.source_id for edge in self._view.edges(sorted(own), (MENTIONS,), "in", _EDGES)}
-        both = {edge.source_id for edge in self._view.edges(sorted(theirs), (MENTIONS,), "in", _EDGES)} & mine
+        mine = {edge.source_id for edge in self._mentions(sorted(own))}
+        both = {edge.source_id for edge in self._mentions(sorted(theirs))} & mine
         return _RELATION * related + len(both)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from recollect.answer.ask.citations import cited_in
 from recollect.answer.chat.graph import Neighbourhood
 from recollect.derive.entities.entity import Entity
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
@@ -32,7 +33,6 @@ _OWN_LIMIT, _REST_LIMIT, _GRAPH_LIMIT = 8, 16, 24
 _DOCUMENTS, _FIRST = 3, 3  # that are shown, and the messages before them
 _MENTIONS = 24  # messages that the graph leads to
 _SOURCED = "SOURCED_FROM"
-_CITED = re.compile(r"\[(\d{1,2}(?:\s*[,;]\s*\d{1,2})*)\]")
 _WORD = re.compile(r"[^\W\d_][\w’'-]{3,}|\d[\d.,:]*\d|\d")
 _SHORT = 300  # characters of a question that is nothing else
 _SHARED = 2  # words of an answer that are in a message and not in the question
@@ -106,9 +106,8 @@ def used(answer: str, question: str, sources: Sequence[Source]) -> list[Source]:
     """The sources with those marked that an answer was drawn from: those that it cites; of an answer that cites none,
     those that it shares words with that the question did not have.
     """
-    cited = {int(number) for found in _CITED.findall(answer) for number in re.split(r"\s*[,;]\s*", found)}
-    known = {source.number for source in sources}
-    if not cited & known:
+    cited = set(cited_in(answer, {source.number for source in sources}))
+    if not cited:
         fresh = _telling(answer) - _telling(question)
         cited = {source.number for source in sources if len(fresh & _telling(source.message.content)) >= _SHARED}
     return [replace(source, is_used=source.number in cited) for source in sources]

@@ -1,7 +1,8 @@
 """A turn as it is written: question, answer, tools, and edges to what they mention and where the answer comes from [2].
 
 What tools answered is not kept: it repeats the memory, and a memory must not feed on its own recall. The calls are,
-with how much they brought. An answer that only lists passages, where no model was asked, is not kept either.
+with how much they brought. An answer that only lists passages, where no model was asked, is not kept either. An answer
+is kept without the numbers of its sources, which a later question numbers anew: its edges say where it comes from.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.answer.ask.citations import uncited
 from recollect.answer.chat.graph import Named
 from recollect.answer.chat.loop import Ended
 from recollect.answer.chat.references.rules import Resolution
@@ -73,7 +75,9 @@ def exchange(spoken: Spoken, ids: Callable[[], NodeId]) -> Exchange:
 
 def _answer(spoken: Spoken, ids: Callable[[], NodeId]) -> Message | None:
     assert spoken.answered is not None
-    text = cut_recall(clean_text(spoken.answered.text))
+    told = cut_recall(clean_text(spoken.answered.text))
+    text = uncited(told, {source.number for source in spoken.sources})
+    text = text if text.strip() else told
     if not text.strip():
         return None
     return Message(

@@ -16,6 +16,7 @@ from recollect.record import Message, utc_now
 from recollect.record.pieces import MessageChunk
 
 MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
+_SUMMED = 480  # characters
 _NAMED = 5  # ids that are repeated in the last words
 
 Id = Annotated[str, About("The id, as it stands in brackets in other answers.")]
@@ -162,7 +163,7 @@ def get_topic_messages(
 
 
 @tool(
-    "Use this to read the messages of a cluster that an index names, the most typical first.",
+    "Use this to read what a cluster that an index names comes down to, and its messages, the most typical first.",
     cluster_id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
     limit=20,
 )
@@ -172,8 +173,10 @@ def get_cluster(
     limit: Limit = 20,
     offset: Skip = 0,
 ) -> ShownMessages:
-    """The messages of a cluster."""
+    """What a cluster comes down to, and its messages."""
     found = desk.memory.get_cluster(plain(cluster_id), offset + limit + 1)[offset:]
+    if not offset and (summary := desk.memory.cluster_summary(plain(cluster_id))):
+        desk.add(f"Summary: {begin_of(' '.join(summary.split()), _SUMMED)}")
     return _of_topic(desk, found, limit, offset, f"get_cluster(cluster_id={_quoted(cluster_id)}")
 
 

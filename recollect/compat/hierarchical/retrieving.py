@@ -21,9 +21,9 @@ from recollect.compat.hierarchical.records import (
 from recollect.record import Edge, Node, NodeId, NodeKind
 from recollect.store import View
 from recollect.store.passages import Partition
-from recollect.text.terms import terms
+from recollect.text.terms import has_unspaced_script, terms, words
 
-_SHORTEST = 3  # characters of a keyword
+_SHORTEST = 3  # characters of what is found within a word
 _LOOKED_UP, _FEWEST = 3, 60  # facts for each one wanted, and at least
 _MARKS = ".,;:!?()[]{}\"'`"
 _ALL_EDGES = 1_000_000
@@ -81,15 +81,19 @@ def retrieve(view: View, query: str, max_nodes: int, threshold: float, depth: in
 
 
 def keywords_of(query: str) -> list[str]:
-    """The words of a question that are long enough, in lower case, without marks around them."""
-    words = (word.strip(_MARKS) for word in query.lower().split())
-    return list(dict.fromkeys(word for word in words if len(word) >= _SHORTEST))
+    """The words of a question in lower case, without marks around them: of short ones those that say something.
+
+    >>> keywords_of("Is Go the best in 東京?")
+    ['go', 'the', 'best', '東京']
+    """
+    found = (word.strip(_MARKS) for word in query.lower().split())
+    return list(dict.fromkeys(word for word in found if len(word) >= _SHORTEST or terms(word)))
 
 
 def holding(view: View, keywords: Collection[str], most: int) -> list[Node]:
     """Facts that hold one of these in content or concept, be it within a word: those with the rarest and most first."""
     stems = [term for word in keywords for term in terms(word)]
-    parts = [word for word in keywords if terms(word)]
+    parts = [word for word in keywords if terms(word) and not _is_short(word)]
     numbers = view.sharing(Partition.DERIVED, stems, most, kinds=("fact", "past"))
     if len(numbers) < most:
         numbers += view.sharing(Partition.DERIVED, parts, most, kinds=("fact", "past"), inside=True)
@@ -114,9 +118,14 @@ def _is_shown(node: Node) -> bool:
 
 def _relevance(node: Node, keywords: Collection[str]) -> float:
     """Confidence, and how many of the keywords its content holds."""
-    content = node.text.lower()
-    held = sum(word in content for word in keywords)
+    content, whole = node.text.lower(), set(words(node.text)) if any(map(_is_short, keywords)) else set()
+    held = sum(word in (whole if _is_short(word) else content) for word in keywords)
     return node.score * (0.5 + 0.5 * held / max(len(keywords), 1))
+
+
+def _is_short(word: str) -> bool:
+    """Whether a word is so short that it stands within others by chance: "uk" in "Ukraine"."""
+    return len(word) < _SHORTEST and not has_unspaced_script(word)
 
 
 def _add_similar(view: View, found: _Found, seeds: list[Node], threshold: float, depth: int, most: int) -> None:

@@ -1,6 +1,6 @@
 """A brief: what was said in a folder before, in few words that a coding agent reads at the start of a session.
 
-How the last session ended comes first, then what was left open, what stands of the person in every context (but
+Rules come first, then how the last session ended, what was left open, what stands of the person in every context (but
 summaries: sessions tell those), what is known from these sessions, then the earlier ones, a line each. All of it is
 read in one view, and its cost does not grow with the history.
 """
@@ -18,9 +18,11 @@ from recollect.context import wording
 from recollect.context.brief.folders import Project, project_of
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in
 from recollect.context.result import Part
+from recollect.context.rules import rules_part
 from recollect.context.standing import Read, standing
 from recollect.derive.facts.book import DERIVES_FROM
-from recollect.derive.facts.fact import node_when
+from recollect.derive.facts.fact import is_rule, node_when
+from recollect.derive.facts.instructions import rules_in
 from recollect.derive.tasks.base import LIVE
 from recollect.errors import InvalidInput
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind
@@ -51,15 +53,16 @@ _OPEN, _KNOWN, _EARLIER = (
     "Known from the sessions here, as of the last time it was said:",
     "Earlier sessions:",
 )
-_ELSEWHERE = ("summaries", "recent")  # parts of what stands that the sessions tell
+_ELSEWHERE = ("rules", "summaries", "recent")  # parts of what stands: the first, and what the sessions tell
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What matters for a folder. `text` is empty where nothing was said there; `conversations` are those it names.
+    """What matters for a folder. `text` is empty where nothing was said there and there are no rules; `conversations`
+    are those it names.
 
-    `parts` are guide, last, open, those that stand in every context (facts, …), known and earlier, as far as there is
-    something of each.
+    `parts` are rules, guide, last, open, those that stand in every context (facts), known and earlier, as far as there
+    is something of each.
     """
 
     folder: str
@@ -90,10 +93,12 @@ def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -
     view, project = read.view, project_of(folder, home)
     empty = Brief(str(folder), project.name, "", 0, budget)
     sessions = list(islice(_sessions(view, project), _SESSIONS))
+    room = budget - tokens_in(marked("", folder=str(folder))) - 2 * PER_ENTRY
+    rules = rules_part(rules_in(view), room)
     if not sessions:
-        return empty
+        return empty if rules is None else _made(empty, [rules])
     guide = _part("guide", [_GUIDE.format(name=wording.shown(project.name))])
-    room = budget - guide.tokens - tokens_in(marked("", folder=str(folder))) - 2 * PER_ENTRY
+    room -= guide.tokens + _cost(rules)
     last = _last(view, sessions[0], int(room * _LAST_SHARE))
     summaries = _summaries(view, sessions)
     left = int(room * _KNOWN_SHARE)
@@ -106,10 +111,15 @@ def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -
     known = _listed("known", _KNOWN, lines, left)
     room -= _cost(last, opened, *stands, known)
     earlier = _listed("earlier", _EARLIER, _earlier_lines(view, sessions[1:], summaries), room)
-    parts = tuple(part for part in (guide, last, opened, *stands, known, earlier) if part is not None)
-    text = marked("\n\n".join(part.text for part in parts), folder=str(folder))
+    every = (rules, guide, last, opened, *stands, known, earlier)
+    made = _made(empty, [part for part in every if part is not None])
     named = [own for part in (last, earlier) if part is not None for own in part.ids]
-    return replace(empty, text=text, tokens=tokens_in(text), conversations=tuple(dict.fromkeys(named)), parts=parts)
+    return replace(made, conversations=tuple(dict.fromkeys(named)))
+
+
+def _made(empty: Brief, parts: Sequence[Part]) -> Brief:
+    text = marked("\n\n".join(part.text for part in parts), folder=empty.folder)
+    return replace(empty, text=text, tokens=tokens_in(text), parts=tuple(parts))
 
 
 def _sessions(view: View, project: Project) -> Iterator[Conversation]:
@@ -196,6 +206,7 @@ def _known_lines(view: View, sessions: Sequence[Conversation], now: datetime) ->
         for node in view.get(Node, list(proofs))
         if node.kind is NodeKind.FACT
         and node.state == LIVE
+        and not is_rule(node)
         and node.text
         and not node.erased
         and (node.valid_to is None or node.valid_to > now)

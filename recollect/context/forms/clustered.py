@@ -1,7 +1,7 @@
 """Clustered [4]: groups of results with their period, a summary and samples, each opened by a call.
 
 A group is a topic, where the background has found topics and enough results belong to it. The rest is clustered here,
-by the vectors that search has read: a cluster is named by its key phrases and opened by its most typical message.
+by the vectors that search has read: a cluster is named by its key phrases and opened by the codes of its messages.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from recollect.context.choices import ToolNames
 from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
 from recollect.context.forms.snippet import lines_of
 from recollect.context.result import Part
-from recollect.context.snippets import cut
+from recollect.context.snippets import cut, extract_of
 from recollect.derive.summaries.phrases import phrases
 from recollect.derive.topics.reading import Topic, topics_of
 from recollect.index.numeric import products
+from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import NodeId, from_microseconds, to_microseconds
 from recollect.search.recalling import Recalled
 from recollect.store import View
@@ -28,9 +29,11 @@ from recollect.store.passages import Float
 HEADING = "Message Clusters:"
 _SAMPLES, _GROUP_TOKENS = 2, 40  # tokens of a group beside its samples: about the fewest
 _LOOKED_AT, _NAMING = 240, 5  # characters of a message that names its cluster, and how many do
-_SUMMARY = 240  # characters
+_SUMMARY, _SUMMED = 240, 8  # characters, and of how many messages where no topic has one
 _NAMES = 3
 _CLUSTERS = 24  # that are described: more never fit
+#: Messages of a cluster that no topic is: what opens it names each of them, the most typical first.
+_MEMBERS = 12
 _ALONE = 8  # messages outside of all clusters that have a line of their own behind them
 
 
@@ -41,6 +44,19 @@ class Group:
     members: tuple[Recalled, ...]
     typical: Recalled
     topic: Topic | None = None
+
+    @property
+    def opens(self) -> str:
+        """What `get_cluster` opens it by: the topic, or its messages, the most typical first."""
+        if self.topic:
+            return self.topic.id[-wording.ENDING :]
+        ids = dict.fromkeys(one.id for one in (self.typical, *self.members))
+        return wording.BETWEEN.join(one[-wording.ENDING :] for one in ids)
+
+    @property
+    def ids(self) -> tuple[NodeId, ...]:
+        """What stands in `opens`."""
+        return (self.topic.id,) if self.topic else tuple(one.id for one in self.members)
 
 
 def clustered(asked: IndexRequest, view: View) -> Part | None:
@@ -67,7 +83,7 @@ def groups(asked: IndexRequest, view: View) -> list[Group]:
     least, found = asked.config.min_cluster_size, list(asked.found)
     by_topic = _by_topic(view, found, least)
     taken = {one.id for group in by_topic for one in group.members}
-    others = [one for one in found if one.id not in taken and one.vector is not None]
+    others = [one for one in found if one.id not in taken and one.vector is not None and one.conversation_id]
     together = [*by_topic, *_by_vectors(others, asked.config.clustering_threshold, least)]
     rank = {one.id: place for place, one in enumerate(found)}
     together.sort(key=lambda group: rank[group.members[0].id])
@@ -91,12 +107,10 @@ def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str], tools
     lines = [f'Cluster: "{label(group)}" ({count} messages)']
     if period := _period(group):
         lines.append(f"Period: {period}")
-    if topic and topic.summary:
-        lines.append(f"Summary: {cut(topic.summary, _SUMMARY)}")
+    lines.append(f"Summary: {_summary(group)}")
     lines += [f'- {wording.code(one.id)} "{words}"' for one, words in zip(some, samples, strict=True)]
-    handle = topic.id if topic else group.typical.id
-    lines.append(f"Retrieve with: {tools.alike(handle[-wording.ENDING :], label(group))}")
-    return Block(tuple(lines), (handle, *(one.id for one in some)))
+    lines.append(f"Retrieve with: {tools.alike(group.opens, label(group))}")
+    return Block(tuple(lines), tuple(dict.fromkeys([*group.ids, *(one.id for one in some)])))
 
 
 def _samples(group: Group) -> list[Recalled]:
@@ -112,6 +126,13 @@ def label(group: Group) -> str:
         return wording.shown(group.topic.label)
     named = phrases([one.passage[:_LOOKED_AT] for one in group.members[:_NAMING]], _NAMES)
     return wording.shown(", ".join(named) or group.typical.title or "messages alike")
+
+
+def _summary(group: Group) -> str:
+    """That of its topic, else what is worth most of its best messages."""
+    if group.topic and group.topic.summary:
+        return cut(group.topic.summary, _SUMMARY)
+    return extract_of(group.members[:_SUMMED], _SUMMARY, StaticEmbedder())
 
 
 def _period(group: Group) -> str:
@@ -135,7 +156,9 @@ def _by_topic(view: View, found: Sequence[Recalled], least: int) -> list[Group]:
 
 
 def _by_vectors(found: Sequence[Recalled], threshold: float, least: int) -> list[Group]:
-    """The best result gathers what is nearer to it than pairs of results usually are, and so on with what is left."""
+    """The best result gathers the nearest of those that are nearer to it than pairs of results usually are, and so on
+    with what is left.
+    """
     if len(found) < least:
         return []
     rows = np.stack([one.vector for one in found if one.vector is not None]).astype(np.float32)
@@ -149,6 +172,8 @@ def _by_vectors(found: Sequence[Recalled], threshold: float, least: int) -> list
         own = np.flatnonzero(free & (likeness[leader] >= near))
         if len(own) < least:
             continue
+        if len(own) > (most := max(least, _MEMBERS)):
+            own = np.sort(own[np.argsort(-likeness[leader, own], kind="stable")[:most]])
         free[own] = False
         typical = own[int(likeness[np.ix_(own, own)].mean(axis=1).argmax())]
         made.append(Group(tuple(found[at] for at in own.tolist()), found[int(typical)]))

@@ -82,13 +82,12 @@ def _topics(found: list[Group], tools: ToolNames) -> list[Block]:
                 f"{tools.topic}('{wording.shown(topic.label)}')",
                 wording.span(topic.first, topic.last),
             )
-            count, opens = topic.messages, topic.id
+            count = topic.messages
         else:
-            handle = tools.alike(group.typical.id[-wording.ENDING :], label(group), "'")
-            period = wording.day(group.typical.time)
-            count, opens = len(group.members), group.typical.id
+            handle, period = tools.alike(group.opens, label(group), "'"), wording.day(group.typical.time)
+            count = len(group.members)
         line = f'"{label(group)}": {count:,} messages, {period}: {handle}'
-        blocks.append(Block((line,), (opens,)))
+        blocks.append(Block((line,), group.ids))
     return headed(TOPICS, blocks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.derive.entities.directory import Directory
-from recollect.derive.entities.tally import MENTIONS
+from recollect.derive.entities.tally import BY_SUMMARY, MENTIONS
 from recollect.record import Message, NodeId
 from recollect.store import View
 
@@ -19,7 +19,7 @@ def mentioning(view: View, names: Sequence[str], limit: int) -> list[Message]:
     times: list[dict[NodeId, int]] = []
     for entity in [directory.named(name) for name in names]:
         edges = view.edges(list(entity.ids), (MENTIONS,), "in", _MOST)
-        times.append({edge.source_id: edge.properties.get("at") or 0 for edge in edges})
+        times.append({edge.source_id: edge.properties.get("at") or 0 for edge in edges if edge.name != BY_SUMMARY})
     first, *others = times
     ids = sorted((i for i in first if all(i in other for other in others)), key=lambda i: (-first[i], i))
     found: list[Message] = []

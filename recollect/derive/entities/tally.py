@@ -13,9 +13,10 @@ from recollect.derive.tasks.base import retired
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds
 
 MENTIONS = "MENTIONS"
-#: An edge's name says who found the mention: the rules, a model, or a turn of a chat, in which "it" was resolved. Those
-#: of a turn are no part of an entity's sum: what the turn names in words the rules find as well.
-BY_RULES, BY_MODEL, BY_TURN = "", "model", "turn"
+#: An edge's name says who found the mention: the rules, a model, or a turn of a chat, in which "it" was resolved; or
+#: that it is a summary that names it. Those of turns and summaries are no part of an entity's sum: what they name in
+#: words the rules find as well.
+BY_RULES, BY_MODEL, BY_TURN, BY_SUMMARY = "", "model", "turn", "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,10 @@ def mention(
 
 
 def shares(edges: Iterable[Edge]) -> dict[tuple[NodeId, NodeId], Share]:
-    """Edges as shares, by message and entity; without those of turns."""
+    """Edges as shares, by message and entity; without those of turns and summaries."""
     between: dict[tuple[NodeId, NodeId], list[Edge]] = {}
     for edge in edges:
-        if edge.name == BY_TURN:
+        if edge.name in (BY_TURN, BY_SUMMARY):
             continue
         between.setdefault((edge.source_id, edge.target_id), []).append(edge)
     return {key: share for key, found in between.items() if (share := Share.of(found)) is not None}

@@ -17,7 +17,7 @@ from typing import Any
 from recollect.derive.entities.naming import ABOUT
 from recollect.derive.facts import by_hand
 from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
-from recollect.derive.facts.claim import Claim, Provenance, from_plain, to_plain
+from recollect.derive.facts.claim import Category, Claim, Provenance, from_plain, to_plain
 from recollect.derive.facts.former import slots_before, understood
 from recollect.derive.facts.links import links
 from recollect.derive.facts.settle import Settled, settle
@@ -35,6 +35,8 @@ RULES, MODEL, STORED = "rules", "model", "stored"
 
 #: The states of records in which no fact is shown: another one says the same, and what a person decided.
 SAME, FORGOTTEN, MERGED = "same", "forgotten", "merged"
+#: The state of a rule that the user neither wrote nor confirmed: no search finds it, and no prompt holds it.
+OFFERED = "offered"
 #: In the body of a record: what was told, as it was.
 TOLD = "told"
 
@@ -265,7 +267,7 @@ def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | N
         NodeKind.FACT,
         key=first.entity_key,
         text=first.content,
-        state="live" if fact.is_live else "superseded",
+        state=_state(fact, edited),
         valid_from=begins,
         valid_to=max(ends, begins) if ends and begins else ends,
         score=score,
@@ -273,6 +275,12 @@ def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | N
         made_by=first.made_by if record is None else "",
         body=body,
     )
+
+
+def _state(fact: Settled, edited: Claim | None) -> str:
+    if fact.category is Category.RULE and not (fact.pinned or edited or Provenance.BY_HAND in fact.provenances):
+        return OFFERED
+    return "live" if fact.is_live else "superseded"
 
 
 def _kept(record: Node) -> dict[str, Any]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: Who the user is in facts: the one who talks with assistants, where no name is given.
 USER = "user"
-#: What does harm where it is forgotten, whoever it is about; and the doses of medicines.
-VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication"})
+#: What does harm where it is forgotten, whoever it is about: health, and whom to call; and the doses of medicines.
+VITAL = frozenset({"allergy", "intolerance", "avoids", "condition", "diet", "medication", "emergency contact"})
 DOSE = "dose"
 
 
@@ -40,13 +40,14 @@ class Provenance(StrEnum):
 
 
 class Category(StrEnum):
-    """The categories of seed 3."""
+    """The categories of seed 3, and that of rules: what the user wants of every answer (instructions.py)."""
 
     SEMANTIC = "semantic"
     EPISODIC = "episodic"
     PROCEDURAL = "procedural"
     PROSPECTIVE = "prospective"
     WORKING = "working"
+    RULE = "rule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

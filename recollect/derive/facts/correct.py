@@ -23,8 +23,9 @@ from recollect.derive.facts.book import (
     source_claims,
 )
 from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
-from recollect.derive.facts.claim import slot_of
-from recollect.derive.facts.fact import Fact, facts_of
+from recollect.derive.facts.claim import Provenance, slot_of
+from recollect.derive.facts.fact import Fact, facts_of, is_rule
+from recollect.derive.facts.instructions import check_room, rule_words, same_rule
 from recollect.derive.facts.links import RELATIONSHIP
 from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
 from recollect.derive.tasks.base import Effects
@@ -82,6 +83,8 @@ class Corrections:
             first = next((c for c in claims if c.message_id == fact.node.id), claims[0])
             worded, new_value = reworded(first, words, told)
             now = self._now()
+            if is_rule(fact.node):
+                check_room(view, rule_words(worded), but=fact.node.id)
             holds = facts_of(view, [fact.node])[0].holds(now) if fact.node.state in _SHOWN else False
             fresh = hand.with_edit(identity, claims, new_value, worded, now, holds=holds)
             edit = fresh.edits[-1]
@@ -107,6 +110,21 @@ class Corrections:
             effects, ids = plan_stored(view, told)
             entered = next((node.id for node in effects.put if node.id == told.id), ids[0])
             return replace(effects, edges=[*effects.edges, *drawn(entered)]), ids
+
+        return self._write(plan, begins=True)[0]
+
+    def store_rule(self, told: Node) -> Fact:
+        """Stores a rule (instructions.py), or gives the one that says the same. Raises InvalidInput where together they
+        are too many.
+        """
+        is_confirmed = Provenance.BY_HAND in {claim.provenance for claim in claims_of(told)}
+
+        def plan(view: View) -> tuple[Effects, list[NodeId]]:
+            if (same := same_rule(view, told, is_confirmed=is_confirmed)) is not None:
+                return Effects(), [same.id]
+            if is_confirmed:
+                check_room(view, told.text)
+            return plan_stored(view, told)
 
         return self._write(plan, begins=True)[0]
 
@@ -151,6 +169,8 @@ class Corrections:
             fact = _find(view, name)
             hand = current_hands(view, [fact.slot], fact.ledger)[fact.slot]
             identity = hand.named(fact.identity)
+            if pinned and is_rule(fact.node):
+                check_room(view, fact.node.text, but=fact.node.id)
             pins = hand.pins | {identity} if pinned else hand.pins - {identity}
             effects = _decided(view, [replace(hand, pins=pins)], fact.ledger)
             return effects, _ids_with(effects, fact.slot, identity) or [fact.node.id]

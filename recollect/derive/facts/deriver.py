@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from recollect.derive.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
 from recollect.derive.facts.claim import Claim, from_plain, with_ended_doses
+from recollect.derive.facts.lasting import heard_rules
 from recollect.derive.facts.model import RUNS
 from recollect.derive.facts.proof import proved
 from recollect.derive.facts.rules.draw import VERSION, draw
@@ -65,6 +66,7 @@ def claims_of(portion: Portion) -> list[Claim]:
     created = portion.conversation.created
     claims: list[Claim] = []
     for at in range(len(portion.before), len(messages)):
-        drawn = with_ended_doses(draw(messages[at], messages[max(0, at - _BEFORE) : at]))
+        message, before = messages[at], messages[max(0, at - _BEFORE) : at]
+        drawn = [*with_ended_doses(draw(message, before)), *heard_rules(message, before)]
         claims += [claim if claim.said_at else replace(claim, said_at=created) for claim in drawn]
     return claims

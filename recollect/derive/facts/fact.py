@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
-from recollect.derive.facts.claim import USER, entity_key
+from recollect.derive.facts.claim import USER, Category, entity_key
 from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, to_microseconds
 from recollect.search.query.relative import parse_moment
@@ -116,6 +116,11 @@ def when_told(
     return ", ".join([*parts, *([f"until {day(until)}"] if until else [])])
 
 
+def is_rule(node: Node) -> bool:
+    """Whether it is a rule (instructions.py), which is listed apart from what is held true."""
+    return node.body.get("category") == Category.RULE.value
+
+
 def node_when(node: Node, day: Callable[[datetime], str]) -> str:
     """The same of the node of a fact."""
     return _fact(node, ()).when(day)
@@ -144,11 +149,12 @@ def find_facts(
     """Facts, pinned ones first, then the newest. `about` is a name ("Luna", "me"), or else words that they hold; with
     a `conversation` only those that its messages prove.
 
-    Without `as_of` those that hold now, or with `include_past` all; with it those that were believed then.
+    Without `as_of` those that hold now, or with `include_past` all; with it those that were believed then. Rules are
+    listed apart (instructions.py).
     """
     states = _SHOWN if include_past or as_of is not None else ("live",)
     found = _nodes(view, about, states) if conversation is None else _proved(view, conversation, states)
-    nodes = [node for node in found if not node.erased and node.text]
+    nodes = [node for node in found if not node.erased and node.text and not is_rule(node)]
     facts = facts_of(view, nodes)
     if as_of is None and not include_past:
         facts = [fact for fact in facts if fact.holds(now)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recollect.derive.entities.naming import ABOUT, YOU, about_id, entity_id
-from recollect.derive.facts.claim import USER, folded
+from recollect.derive.facts.claim import USER, Category, folded
 from recollect.record import Edge, Node, NodeId
 
 #: In the body of a record: that it was added as a relationship.
@@ -57,6 +57,8 @@ def ends(name: str) -> tuple[NodeId, ...]:
 
 def links(fact: Node) -> list[Edge]:
     """The edges from a fact to what it relates; none of a fact that is no relation."""
+    if fact.body.get("category") == Category.RULE.value:
+        return []
     entity, attribute, value = (str(fact.body.get(name, "")) for name in ("entity", "attribute", "value"))
     if relation_of(attribute) is None or not value or len(value) > _LONGEST:
         return []

@@ -56,8 +56,8 @@ from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.folding import fold
 
-#: The categories of facts [3].
-CATEGORIES = tuple(category.value for category in Category)
+#: The categories that a program may give facts [3]: rules are the user's own.
+CATEGORIES = tuple(category.value for category in Category if category is not Category.RULE)
 
 _MOST_CHARACTERS = 4_000  # a fact is a statement, not a text
 _EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)

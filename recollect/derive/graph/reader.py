@@ -18,7 +18,7 @@ from recollect.derive.entities.directory import Directory
 from recollect.derive.entities.entity import Entity
 from recollect.derive.entities.naming import ABOUT, about_id
 from recollect.derive.entities.relating import RELATED
-from recollect.derive.entities.tally import MENTIONS
+from recollect.derive.entities.tally import BY_SUMMARY, MENTIONS
 from recollect.derive.facts.book import DERIVES_FROM
 from recollect.derive.facts.links import RELATIONSHIP, ends, relation_of
 from recollect.derive.graph.relation import TOGETHER, Relation
@@ -155,7 +155,9 @@ class Reader:
         own = {i: entity for entity in frontier for i in entity.ids}
         mentioned = self._view.edges(list(own), (MENTIONS,), "in", _MENTIONS)
         by_message: dict[NodeId, set[NodeId]] = {}
-        for edge in sorted(mentioned, key=lambda e: (-(e.properties.get("at") or 0), e.source_id)):
+        for edge in sorted(
+            (e for e in mentioned if e.name != BY_SUMMARY), key=lambda e: (-(e.properties.get("at") or 0), e.source_id)
+        ):
             if edge.source_id in by_message or len(by_message) < _MESSAGES:
                 by_message.setdefault(edge.source_id, set()).add(own[edge.target_id].id)
         others = self._view.edges(list(by_message), (MENTIONS,), "out", _MENTIONED)

@@ -1,4 +1,5 @@
 """Derives the summaries of conversations from their messages: tactical ones (L1), blocks of them (L2), and the whole.
+What waits in those that are too short for any is left to be summarised together (sessions.py, together.py).
 
 What has been cut is not looked at again: the state holds the messages that still wait and the tactical summaries that
 no block has yet. The summary of a long conversation is folded from the tactical ones and from what waits.
@@ -14,11 +15,11 @@ from recollect.derive.summaries.branches import branch_summaries
 from recollect.derive.summaries.conversations import Closed, conversation_summary
 from recollect.derive.summaries.levels import strategic, tactical
 from recollect.derive.summaries.nodes import (
-    COVERS,
     PERIOD,
     conversation_summary_id,
     covering,
     gone,
+    no_more,
     put,
     renewed,
     spanned,
@@ -27,14 +28,13 @@ from recollect.derive.summaries.nodes import (
 from recollect.derive.summaries.periods import days_of
 from recollect.derive.summaries.policy import DEFAULT, Policy
 from recollect.derive.summaries.segmentation import segment
+from recollect.derive.summaries.sessions import Sessions
 from recollect.derive.summaries.tasks import not_asked, wished
 from recollect.derive.tasks.base import Effects, Portion, Setting
 from recollect.models.embedding.base import Embedder
 from recollect.record import Edge, Message, Metadata, Node, NodeId, NodeKind, from_microseconds, to_microseconds
 from recollect.store import EdgeKey, Task, View, Where
 from recollect.store.transfer import every
-
-_MANY_EDGES = 10_000_000
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Summaries:
     """The deriver. `embedder` makes cheap vectors: the packaged one, whatever search uses."""
 
     name = "summaries"
-    version = 1
+    version = 2
 
     def __init__(self, embedder: Embedder, policy: Policy = DEFAULT) -> None:
         self._embedder, self._policy = embedder, policy
@@ -86,8 +86,12 @@ class Summaries:
         cut: list[EdgeKey] = []
         tasks: dict[NodeId, Task] = {}
         states: dict[NodeId, Metadata] = {}
+        kept: list[Node] = []
+        sessions = Sessions(view, self._policy)
         for portion in portions:
-            made, state = self._conversation(view, portion, setting)
+            made, state, waiting = self._conversation(view, portion, setting)
+            if portion.whole or not portion.state.get("l1"):
+                kept += sessions.of(portion, () if state.l1 else waiting)
             if portion.whole:  # a branch is opened and left by what is no appending
                 branches, covering_them = branch_summaries(view, portion, setting.now, self._policy, self._embedder)
                 made.fresh += branches
@@ -96,17 +100,24 @@ class Summaries:
             leaving = gone(made.old.values(), [node.id for node in made.fresh]) if portion.whole else []
             if portion.whole:
                 leaving += _stale_periods(view, portion)
-                cut += _cut(view, [*made.old, *(node.id for node in leaving)], made.edges)
+                cut += no_more(view, [*made.old, *(node.id for node in leaving)], made.edges)
             nodes += [*written, *leaving]
             edges += made.edges
             asked = wished([renewed(node, made.old.get(node.id)) for node in made.fresh], setting, self._policy)
             tasks |= {task.id: task for task in [*asked, *_periods(view, portion)]}
             states[portion.conversation.id] = state.wire()
+        if left := sessions.left:
+            nodes += gone(view.get(Node, left), ())
+            cut += no_more(view, left)
+        tasks |= {task.id: task for task in sessions.tasks(setting.now)}
+        kept += sessions.note()
         if nodes and setting.model is None:
             nodes += not_asked(view)
-        return Effects(put=nodes, edges=edges, cut=cut, tasks=list(tasks.values()), states=states)
+        return Effects(put=[*nodes, *kept], edges=edges, cut=cut, tasks=list(tasks.values()), states=states)
 
-    def _conversation(self, view: View, portion: Portion, setting: Setting) -> tuple[_Made, _State]:
+    def _conversation(
+        self, view: View, portion: Portion, setting: Setting
+    ) -> tuple[_Made, _State, tuple[Message, ...]]:
         state, made, policy = _State.read(portion.state), _Made(), self._policy
         conversation = portion.conversation.id
         if portion.whole:
@@ -143,7 +154,7 @@ class Summaries:
             before = state.messages - len(portion.messages)
             new = portion.messages if before > policy.more_than else (*waited, *portion.messages)
             made.edges += covering(node.id, [message.id for message in new], state.messages - len(new))
-        return made, state
+        return made, state, waiting
 
     def _closed(self, view: View, conversation: NodeId, state: _State) -> Closed:
         """What the conversation's summary holds of what was cut before."""
@@ -164,14 +175,6 @@ class Summaries:
         state.messages += len(messages)
         state.characters += sum(len(message.content) for message in messages)
         state.digest = worded(messages, state.digest)
-
-
-def _cut(view: View, sources: Sequence[NodeId], kept: Sequence[Edge]) -> list[EdgeKey]:
-    """The edges of old summaries that are not drawn again."""
-    staying = {edge.key for edge in kept}
-    there = view.edges(sources, (COVERS,), "out", _MANY_EDGES) if sources else []
-    keys = [edge.key for edge in there]
-    return [key for key in keys if key not in staying]
 
 
 def _periods(view: View, portion: Portion) -> list[Task]:

@@ -45,6 +45,8 @@ def silence(before: Message, after: Message) -> timedelta:
 def _opens(exchange: Sequence[Message], message: Message, policy: Policy) -> bool:
     if len(exchange) >= policy.longest_exchange or silence(exchange[-1], message) >= policy.session_gap:
         return True
+    if message.conversation_id != exchange[-1].conversation_id:
+        return True
     first = exchange[0]
     if is_person(first.speaker) and is_person(message.speaker):
         return message.speaker == first.speaker and exchange[-1].speaker != first.speaker

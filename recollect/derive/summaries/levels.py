@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from recollect.derive.summaries.conversations import as_sentences
 from recollect.derive.summaries.extract import choose, weighed
@@ -25,15 +26,19 @@ from recollect.models.embedding.base import Embedder
 from recollect.record import Node, NodeId, stable_id
 
 
-def tactical(run: Run, conversation: NodeId, number: int, now: datetime, policy: Policy, embedder: Embedder) -> Node:
-    """L1: what was said in a run of exchanges, with the parts of [1]. `number` counts those of the conversation."""
+def tactical(
+    run: Run, conversation: NodeId | None, number: int | None, now: datetime, policy: Policy, embedder: Embedder
+) -> Node:
+    """L1: what was said in a run of exchanges, with the parts of [1]. `number` counts those of the conversation; of a
+    run of several short ones it is None, and so is `conversation`.
+    """
     messages = [message for exchange in run for message in exchange]
     sentences = weighed(messages, policy, embedder)
     length = policy.length(sum(len(message.content) for message in messages))
     chosen = quoted([sentences[place] for place in choose(sentences, length)], messages)
     parts = tactical_parts(messages, sentences, policy)
     return extractive(
-        l1_id(message.id for message in messages),
+        l1_id((message.id for message in messages), conversation),
         L1,
         told(chosen),
         digest=worded(messages),
@@ -43,12 +48,12 @@ def tactical(run: Run, conversation: NodeId, number: int, now: datetime, policy:
         span=spanned(message.timestamp for message in messages),
         exchanges=len(run),
         messages=len(messages),
-        block=number,
+        **_placed(number, (message.conversation_id for message in messages)),
         extract={"sentences": chosen, **{name: parts[name] for name in ("themes", "concerns", "specifics")}},
     )
 
 
-def strategic(parts: Sequence[Node], number: int, now: datetime, policy: Policy) -> Node:
+def strategic(parts: Sequence[Node], number: int | None, now: datetime, policy: Policy) -> Node:
     """L2: what recurs in several tactical summaries and how it went on. `number` is the block's index.
 
     Made from their extracts, so that it is the same whether or not a model has written them since.
@@ -73,5 +78,10 @@ def strategic(parts: Sequence[Node], number: int, now: datetime, policy: Policy)
         span=spanned(time for node in parts for time in (node.valid_from, node.valid_to)),
         exchanges=sum(int(node.body["exchanges"]) for node in parts),
         messages=sum(int(node.body["messages"]) for node in parts),
-        block=number,
+        **_placed(number, (one for node in parts for one in node.body.get("conversations", ()))),
     )
+
+
+def _placed(number: int | None, conversations: Iterable[NodeId]) -> dict[str, Any]:
+    """Its number in its conversation; of what covers several, which."""
+    return {"conversations": list(dict.fromkeys(conversations))} if number is None else {"block": number}

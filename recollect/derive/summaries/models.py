@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import orjson
 
@@ -17,7 +18,10 @@ from recollect.store import Task, View, Where
 from recollect.store.transfer import every
 
 _MANY = 10_000_000  # edges
-_PARTS_TOLD = ("specifics", "concerns", "long_term_concerns", "actions", "highlights", "emotional_state")
+#: What is resolved stands below what is open.
+_PARTS_TOLD = (
+    *("specifics", "concerns", "long_term_concerns", "tried", "actions", "highlights", "emotional_state", "resolved"),
+)
 _MOST_ENTRIES = 60  # summaries that a request is made of
 _NEWEST = 200  # messages of a long conversation that no tactical summary covers
 
@@ -123,12 +127,17 @@ def _with_parts(node: Node) -> str:
     lines = [node.text]
     for name in _PARTS_TOLD:
         said = node.body["parts"].get(name, ())
-        items = [
-            one["what"] if isinstance(one, dict) else str(one) for one in ([said] if isinstance(said, str) else said)
-        ]
+        items = [_item(one) for one in ([said] if isinstance(said, str) else said)]
         if any(items):
             lines.append(f"{name.replace('_', ' ')}: {'; '.join(items)}")
     return "\n".join(lines)
+
+
+def _item(one: Any) -> str:
+    """As in "Call the practice", "A crate: worse"."""
+    if not isinstance(one, dict):
+        return str(one)
+    return f"{one['what']}: {one['outcome']}" if one.get("outcome") else str(one["what"])
 
 
 def _named(node: Node) -> str:

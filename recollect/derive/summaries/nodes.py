@@ -15,8 +15,9 @@ from recollect.derive.summaries.extract import Sentence
 from recollect.derive.summaries.parts import speaker
 from recollect.derive.tasks.base import LIVE, retired
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, iso, stable_id
+from recollect.store import EdgeKey, View
 
-#: Of the rules that make extracts, for `Node.made_by` and `body["version"]`. Raised with the deriver's version.
+#: Of the rules that make extracts, for `Node.made_by` and `body["version"]`. Raised where they would say other things.
 RULES = 1
 MADE_BY_RULES = f"rules/{RULES}"
 
@@ -26,10 +27,12 @@ KINDS = (CONVERSATION, L1, L2, SEGMENT, PERIOD, TOPIC)
 #: From a summary to what it was made of: messages, or other summaries. `place` is the order among them.
 COVERS = "COVERS"
 
+_MANY_EDGES = 10_000_000
 
-def l1_id(messages: Iterable[NodeId]) -> NodeId:
-    """The id of the tactical summary of these messages."""
-    return stable_id("summary", L1, *messages)
+
+def l1_id(messages: Iterable[NodeId], conversation: NodeId | None) -> NodeId:
+    """The id of the tactical summary of these messages, of one conversation or of several short ones."""
+    return stable_id("summary", L1, *(() if conversation else ("together",)), *messages)
 
 
 def l2_id(summaries: Iterable[NodeId]) -> NodeId:
@@ -134,6 +137,13 @@ def renewed(fresh: Node, old: Node | None) -> Node:
         return replace(fresh, body={**fresh.body, "made": old.body["made"]}) if unchanged else fresh
     kept = {name: old.body[name] for name in ("version", "extractive", "made", "parts")}
     return replace(fresh, text=old.text, made_by=old.made_by, body={**fresh.body, **kept})
+
+
+def no_more(view: View, sources: Sequence[NodeId], kept: Iterable[Edge] = ()) -> list[EdgeKey]:
+    """The edges of summaries that are not drawn again."""
+    staying = {edge.key for edge in kept}
+    there = view.edges(sources, (COVERS,), "out", _MANY_EDGES) if sources else []
+    return [edge.key for edge in there if edge.key not in staying]
 
 
 def put(fresh: Sequence[Node], old: Mapping[NodeId, Node]) -> list[Node]:

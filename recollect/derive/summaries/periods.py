@@ -59,11 +59,9 @@ class Period:
         ]
 
     def task(self) -> Task:
-        """The task to summarise it when it has ended."""
+        """The task to summarise it when it has ended. It has no subject: erasing the summary would take it away."""
         payload = f"{self.kind} {self.first.isoformat()}".encode()
-        return Task(
-            id=stable_id("task", self.node_id), kind=PERIOD_TASK, subject=self.node_id, payload=payload, due=self.end
-        )
+        return Task(id=stable_id("task", self.node_id), kind=PERIOD_TASK, payload=payload, due=self.end)
 
     @classmethod
     def of(cls, task: Task) -> Period:

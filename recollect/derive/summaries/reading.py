@@ -23,11 +23,13 @@ class Summary:
     """What messages come down to.
 
     `kind` is conversation, l1 (a run of 5 to 10 exchanges), l2 (three of these), segment (a branch that is not shown),
-    period (a day, a week, a month) or topic. `covers` are the ids of what it was made of, in order: messages, of an l2
-    its l1, of a week and a month their days. `extractive`: its sentences are quoted, no model has written it; `made_by`
-    names the rules or the prompt and the model, and `version` is theirs. `parts` are what it says in pieces: themes,
-    concerns, emotional_state, actions, specifics … as far as its kind has them. `block` counts the l1 and the l2 of a
-    conversation, `exchanges` are those covered. `since` and `until` is the time it is about, `made` when it was made.
+    period (a day, a week, a month) or topic. `conversation_id` is None where it tells of several; of an l1 and an l2 of
+    short conversations, `conversations` are these. `covers` are the ids of what it was made of, in order: messages, of
+    an l2 its l1, of a week and a month their days. `extractive`: its sentences are quoted, no model has written it;
+    `made_by` names the rules or the prompt and the model, and `version` is theirs. `parts` are what it says in pieces:
+    themes, concerns, emotional_state, actions, specifics … as far as its kind has them. `block` counts the l1 and the
+    l2 of a conversation, `exchanges` are those covered. `since` and `until` is the time it is about, `made` when it was
+    made.
     """
 
     id: NodeId
@@ -37,6 +39,7 @@ class Summary:
     version: int
     extractive: bool
     conversation_id: NodeId | None = None
+    conversations: tuple[NodeId, ...] = ()
     period: str | None = None  # as in "day 2025-03-01", "week 2025-W09", "month 2025-03"
     since: datetime | None = None
     until: datetime | None = None
@@ -88,6 +91,7 @@ def _summary(node: Node, covers: Sequence[NodeId]) -> Summary:
         version=int(body.get("version", 0)),
         extractive=bool(body.get("extractive", True)),
         conversation_id=node.conversation_id,
+        conversations=tuple(body.get("conversations", ())),
         period=body.get("period"),
         since=node.valid_from,
         until=node.valid_to,

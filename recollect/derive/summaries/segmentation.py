@@ -1,4 +1,5 @@
-"""Where a conversation is cut into the runs that are summarised: at the ends of sessions and where the topic changes.
+"""Where a conversation, or several short ones in a row, are cut into the runs that are summarised: at the ends of
+sessions and conversations, and where the topic changes.
 
 A run is cut as soon as enough exchanges have gathered, from these alone. What comes later never moves a cut, and
 cutting goes on from what was left over as if nothing had been cut before.
@@ -51,11 +52,16 @@ def _first_run(waiting: Sequence[Exchange], policy: Policy, embedder: Embedder) 
 
 
 def boundaries(run: Sequence[Exchange], policy: Policy, embedder: Embedder) -> list[float]:
-    """How strong the boundary after each exchange but the last is: 0 for none, 1 for the end of a session."""
+    """How strong the boundary after each exchange but the last is: 0 for none, 1 for the end of a session or of a
+    conversation, and a little more where a longer silence follows.
+    """
     topic = _drops(_vectors(run, policy, embedder), policy)
     strengths = []
     for place, drop in enumerate(topic):
-        quiet = silence(run[place][-1], run[place + 1][0]) / policy.session_gap
+        before, after = run[place][-1], run[place + 1][0]
+        quiet = silence(before, after) / policy.session_gap
+        if before.conversation_id != after.conversation_id:
+            quiet = max(quiet, 1.0)
         time = min(quiet, 1.0) + (min(math.log10(quiet), 2.0) / 10 if quiet > 1 else 0.0)
         change = 0.9 * min(drop, 1.0) + 0.04 * min(drop, 2.0)  # always less than the end of a session
         strengths.append(round(max(time, change) + min(time, change) / 4, 3))

@@ -75,6 +75,8 @@ def backlog(space: Space, works: Sequence[ModelWork], model: LanguageModel) -> B
             waiting = [conversation.id for conversation in every(view, Conversation, Where(deleted=False))]
         sizes = [_size(view, conversation_id, whole=late) for conversation_id in waiting]
     to_come = [future for size in sizes for future in _to_come(size.messages, size.tokens)]
+    short = [size for size in sizes if size.messages < _LEAST_TACTICAL]  # which are summarised together
+    to_come += _levels(sum(size.messages for size in short), sum(size.tokens for size in short))
     days = {day for size in sizes for day in size.days}
     periods = days | {(day.isocalendar()[:2]) for day in days} | {(day.year, day.month, 0) for day in days}
     requests = [*due, *to_come, *(_blank("period", _OF_A_PERIOD) for _ in periods)]
@@ -114,12 +116,23 @@ def _to_come(messages: int, tokens: int) -> Iterator[Request]:
     runs = -(-messages // RUN)
     for name in ("facts", "entities"):
         yield from [_blank(name, tokens // runs) for _ in range(runs)]
+    levels = list(_levels(messages, tokens))
+    yield from levels
+    if messages >= _LEAST:
+        tactical = sum(one.prompt.name == "l1" for one in levels)
+        yield _blank("conversation", tactical * _told() if tactical else tokens)
+
+
+def _levels(messages: int, tokens: int) -> Iterator[Request]:
+    """The tactical summaries of so many messages, and the strategic ones of these."""
     tactical = messages // _TACTICAL if messages >= _LEAST_TACTICAL else 0
     yield from [_blank("l1", tokens // tactical) for _ in range(tactical)]
-    told = request("l1", "").max_tokens // 2
-    yield from [_blank("l2", told * _L1_IN_L2) for _ in range(tactical // _L1_IN_L2)]
-    if messages >= _LEAST:
-        yield _blank("conversation", tactical * told if tactical else tokens)
+    yield from [_blank("l2", _told() * _L1_IN_L2) for _ in range(tactical // _L1_IN_L2)]
+
+
+def _told() -> int:
+    """The tokens of a tactical summary, about."""
+    return request("l1", "").max_tokens // 2
 
 
 def _blank(name: str, tokens: int) -> Request:

@@ -7,7 +7,7 @@ the head (cursor.py), so that everything derived is as of one moment, and two wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -70,6 +70,15 @@ def merged(all_effects: Iterable[Effects]) -> Effects:
         cut += effects.cut
         expect |= effects.expect
     return Effects(put=list(put.values()), edges=edges, cut=cut, tasks=list(tasks.values()), expect=expect)
+
+
+#: What is added to effects of any kind before they are written.
+Finish = Callable[[View, Effects], Effects]
+
+
+def as_they_are(view: View, effects: Effects) -> Effects:
+    """Nothing is added."""
+    return effects
 
 
 def topic_summary_id(topic: NodeId) -> NodeId:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recollect.derive.tasks.base import Deriver, Effects, Portion, Setting
+from recollect.derive.tasks.base import Deriver, Effects, Finish, Portion, Setting, as_they_are
 from recollect.derive.tasks.cursor import Cursor, cursor_id
 from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.errors import StoreBusy
@@ -34,8 +34,10 @@ _PATIENCE = 30.0  # seconds of planning anew
 class Conversations:
     """Derives everything from conversations. Pure but for the store: the same messages give the same nodes."""
 
-    def __init__(self, space: Space, derivers: Sequence[Deriver], embedder: Embedder) -> None:
-        self._space, self._derivers, self._publisher = space, derivers, Publisher(embedder)
+    def __init__(
+        self, space: Space, derivers: Sequence[Deriver], embedder: Embedder, finish: Finish = as_they_are
+    ) -> None:
+        self._space, self._derivers, self._publisher, self._finish = space, derivers, Publisher(embedder), finish
         self._versions = {deriver.name: deriver.version for deriver in derivers}
 
     def run(self, leases: Sequence[Lease], setting: Setting) -> int:
@@ -71,10 +73,11 @@ class Conversations:
             for deriver in self._derivers:
                 made = deriver.derive(view, [one.portion(deriver.name) for one in fresh], setting)
                 effects.add(deriver.name, made)
+            written = self._finish(view, effects.all())
         cursors = [one.cursor(self._versions, effects.states.get(one.conversation.id, {})) for one in fresh if one.end]
         self._space.write(
             self._publisher.change(
-                effects.all(),
+                written,
                 revision,
                 expect={one.conversation.id: one.revision for one in fresh},
                 leases=[one.lease for one in fresh if one.lease is not None],

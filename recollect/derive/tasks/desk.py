@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from recollect.derive.tasks.base import Deriver, Effects, ModelWork, Setting, Work, merged
+from recollect.derive.tasks.base import Deriver, Effects, Finish, ModelWork, Setting, Work, as_they_are, merged
 from recollect.derive.tasks.conversation import Conversations
 from recollect.derive.tasks.cursor import HEAD
 from recollect.derive.tasks.heartbeat import Heartbeat
@@ -23,7 +23,8 @@ from recollect.derive.tasks.outbox import CONVERSATION
 from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.derive.tasks.retry import Retry
 from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
-from recollect.models.embedding import Embedder
+from recollect.models.embedding import Embedder, is_remote
+from recollect.models.embedding.discreet import Discreet
 from recollect.models.language.base import Completion, LanguageModel, Request
 from recollect.models.language.errors import LanguageModelError
 from recollect.record import NodeId
@@ -79,6 +80,7 @@ class Kit:
     derivers: Sequence[Deriver]
     works: Sequence[Work]
     model_works: Sequence[ModelWork]
+    finish: Finish = as_they_are
 
 
 class Brake:
@@ -122,14 +124,16 @@ class Desk:
         means: Means,
         heartbeat: Heartbeat,
     ) -> None:
-        self._space, self._publisher, self._model = space, Publisher(embedder), model
+        self._space, self._model, self._masking = space, model, Masking()
+        embedder = Discreet(embedder, self._masked) if is_remote(embedder) else embedder
+        self._publisher = Publisher(embedder)
         self._means, self._heartbeat = means, heartbeat
-        self._conversations = Conversations(space, kit.derivers, embedder)
+        self._conversations = Conversations(space, kit.derivers, embedder, kit.finish)
+        self._finish = kit.finish
         self._works = {work.kind: work for work in kit.works}
         self._model_works = {work.kind: work for work in kit.model_works}
         #: What a model is being asked for: since when, by the clock and by a time that never jumps, and its lease.
         self._calling: dict[NodeId, tuple[datetime, float, Lease]] = {}
-        self._masking = Masking()
         self._turn = threading.Lock()  # to write: who plans beside another would only have to plan again
         self._batch = 1
         #: How many tasks it has claimed.
@@ -263,7 +267,7 @@ class Desk:
                     if request is None:
                         return Consolidated(tasks=1)
                     assert self._model is not None
-                    answer = self._model.complete(self._discreet(request))
+                    answer = self._model.complete(replace(request, text=self._masked(request.text)))
                     calls = answer.calls
                     lease = self._calling[lease.task.id][2]
                     self._keep(lease, answer)
@@ -291,11 +295,11 @@ class Desk:
             except Stale:
                 self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))
 
-    def _discreet(self, request: Request) -> Request:
-        """The request without the secrets of the messages that it tells."""
+    def _masked(self, text: str) -> str:
+        """The text without the secrets of the messages that it tells."""
         with self._space.view() as view:
             mask = self._masking.of(view)
-        return replace(request, text=mask(request.text))
+        return mask(text)
 
     def _keep(self, lease: Lease, answer: Completion) -> None:
         """It is paid for: a store that is busy or away for a moment does not lose it."""
@@ -316,7 +320,7 @@ class Desk:
                 with self._turn:
                     with self._space.view() as view:
                         revision = head_revision(view)
-                        effects = plan(view)
+                        effects = self._finish(view, plan(view))
                     self._space.write(self._publisher.change(effects, revision, leases=leases))
                 return
             except Stale:

@@ -43,8 +43,9 @@ RETURN
   COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 AND q.partition = 0 } AS quality
 """
 DERIVED = """
-MATCH (d:Derived) WHERE d.namespace = $ns AND d.short_key IS NOT NULL AND d.state = 'live' AND NOT d.erased
-RETURN d.kind AS kind, count(*) AS number ORDER BY kind
+MATCH (d:Derived) WHERE d.namespace = $ns AND d.short_key IS NOT NULL AND NOT d.erased
+  AND (d.state = 'live' OR d.state = 'superseded' AND d.kind = 'fact')
+RETURN CASE d.state WHEN 'live' THEN d.kind ELSE 'past' END AS kind, count(*) AS number ORDER BY kind
 """
 TASKS = """
 MATCH (t:Task) WHERE t.namespace = $ns AND t.state IS NOT NULL

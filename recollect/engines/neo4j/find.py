@@ -72,6 +72,7 @@ TURNS = _chosen("MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id IS
 TURNS_OF = _chosen("MATCH (n:Turn) WHERE n.namespace = $ns AND n.conversation_id = $conversation AND n.position >= 0")
 DERIVED = _chosen("MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key IS NOT NULL")
 DERIVED_OF = _chosen("MATCH (n:Derived) WHERE n.namespace = $ns AND n.conversation_id = $conversation")
+DERIVED_OF_KIND = _chosen("UNWIND $kinds AS kind MATCH (n:Derived) WHERE n.namespace = $ns AND n.kind = kind")
 DERIVED_WITH = _chosen(
     "UNWIND $short_keys AS short_key MATCH (n:Derived) WHERE n.namespace = $ns AND n.short_key = short_key"
 )
@@ -140,7 +141,9 @@ def _statement(kind: type[Any], where: Where) -> str:
     of_all, of_one = _STATEMENTS[kind]
     if where.conversation is not None:
         return of_one
-    return DERIVED_WITH if kind is Node and where.keys else of_all
+    if kind is Node:
+        return DERIVED_WITH if where.keys else DERIVED_OF_KIND if where.kinds else DERIVED
+    return of_all
 
 
 def _filled(kind: type[Any], found: neo4j.Record) -> Any:

@@ -89,6 +89,7 @@ RANGE: Mapping[str, LiteralString] = {
     "chunk_of": "CREATE INDEX chunk_of IF NOT EXISTS FOR (k:Chunk) ON (k.namespace, k.parent_id)",
     "document_own": "CREATE INDEX document_own IF NOT EXISTS FOR (d:Document) ON (d.namespace, d.id)",
     "derived_key": "CREATE INDEX derived_key IF NOT EXISTS FOR (d:Derived) ON (d.namespace, d.short_key)",
+    "derived_kind": "CREATE INDEX derived_kind IF NOT EXISTS FOR (d:Derived) ON (d.namespace, d.kind)",
     "derived_conversation": """
         CREATE INDEX derived_conversation IF NOT EXISTS FOR (d:Derived) ON (d.namespace, d.conversation_id)""",
     "edge_inward": "CREATE INDEX edge_inward IF NOT EXISTS FOR (e:Edge) ON (e.namespace, e.target_id)",

@@ -39,7 +39,10 @@ REST = """
 SELECT (SELECT count(*) FROM document WHERE ns = ?1 AND NOT erased AND source != ?2),
     (SELECT count(*) FROM chunk WHERE ns = ?1)
 """
-NODES = "SELECT kind, count(*) FROM node WHERE ns = ? AND state = 'live' AND NOT erased GROUP BY kind ORDER BY kind"
+NODES = """
+SELECT CASE state WHEN 'live' THEN kind ELSE 'past' END, count(*) FROM node
+WHERE ns = ? AND (state = 'live' OR state = 'superseded' AND kind = 'fact') AND NOT erased GROUP BY 1 ORDER BY 1
+"""
 PASSAGES = """
 SELECT count(*), coalesce(sum(p.partition = 0), 0) FROM generation g JOIN passage p ON p.gen = g.num
 WHERE g.ns = ? AND g.state = 'live' AND p.partition != 3

@@ -10,7 +10,7 @@ from recollect.engines.codec import decode, from_cursor, to_cursor
 from recollect.engines.sqlite.functions import fold
 from recollect.engines.sqlite.put import ids_json
 from recollect.errors import InvalidInput
-from recollect.record import Chunk, Conversation, Document, Message, Node, ToolCall, Turn
+from recollect.record import Chunk, Conversation, Document, Message, Node, NodeKind, ToolCall, Turn
 from recollect.store.results import Page, R, Where
 
 # In all of them ?1 is the namespace, ?2 the limit, ?3 the id after which to go on; by time ?4 is the time of that one.
@@ -143,6 +143,20 @@ FROM node n WHERE n.ns = ?1 AND (coalesce(n.valid_from, -9223372036854775808), n
     IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
 ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
 """
+# The newest of one kind, in the order of an index.
+NODES_OF_KIND_NEWEST = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM node n WHERE n.ns = ?1 AND n.kind = ?5 ->> 0 AND (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3)
+  AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7)))
+  AND (?8 IS NULL OR n.conversation_id = ?8)
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
+ORDER BY coalesce(n.valid_from, -9223372036854775808) DESC, n.id DESC LIMIT ?2
+"""
 # The same by the keys, or by the conversation, that they are looked up by; those of keys are few, sorted afterwards.
 NODES_OF_KEYS = """
 SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
@@ -156,6 +170,19 @@ WHERE CASE WHEN ?15 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < 
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
   AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
     IN (SELECT value FROM json_each(?13))) AND (?14 = 0 OR n.body ->> 'pinned')
+ORDER BY iif(?15, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?15, NULL, n.id), n.id DESC LIMIT ?2
+"""
+# Facts by what they tell of somebody, whoever that is: an index has that out of their bodies.
+FACTS_OF_ATTRIBUTES = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM json_each(?13) w CROSS JOIN node n ON n.ns = ?1 AND n.kind = 'fact'
+  AND substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1) = w.value
+WHERE CASE WHEN ?15 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
+  AND ?5 = ?5 AND ?6 IS NULL AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7))) AND ?8 IS NULL
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND (?14 = 0 OR n.body ->> 'pinned')
 ORDER BY iif(?15, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?15, NULL, n.id), n.id DESC LIMIT ?2
 """
 NODES_OF_CONVERSATION = """
@@ -234,7 +261,11 @@ def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, .
             return NODES_OF_KEYS, (*of_nodes, int(newest))
         if where.conversation is not None:
             return (NODES_OF_CONVERSATION_NEWEST if newest else NODES_OF_CONVERSATION), of_nodes
-        return (NODES_NEWEST if newest else NODES_BY_ID), of_nodes
+        if where.attributes and where.kinds == (NodeKind.FACT.value,):
+            return FACTS_OF_ATTRIBUTES, (*of_nodes, int(newest))
+        if newest:
+            return (NODES_OF_KIND_NEWEST if len(where.kinds) == 1 else NODES_NEWEST), of_nodes
+        return NODES_BY_ID, of_nodes
     if kind is Chunk and not newest:
         return CHUNKS_BY_ID, ()
     raise InvalidInput(f"{kind.__name__} has no such order.")

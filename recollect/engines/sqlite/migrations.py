@@ -37,6 +37,13 @@ UPDATE tool_call SET message_id = coalesce((
     SELECT id FROM up WHERE role != 'tool' ORDER BY depth LIMIT 1), message_id)
 WHERE message_id = result_message_id
 """
+# As in schema.sql, which a store of version 1 has taken them from already.
+OF_NODES = """
+DROP INDEX IF EXISTS node_by_time;
+CREATE INDEX IF NOT EXISTS node_by_kind ON node (ns, kind, coalesce(valid_from, -9223372036854775808), id);
+CREATE INDEX IF NOT EXISTS fact_by_attribute
+ON node (ns, substr(body ->> 'attribute', 1, instr((body ->> 'attribute') || ' of ', ' of ') - 1)) WHERE kind = 'fact';
+"""
 NAMES = "SELECT name FROM namespace"
 RENAME = "UPDATE namespace SET name = ? WHERE name = ?"
 
@@ -60,10 +67,11 @@ def from_version_1(connection: apsw.Connection) -> None:
 
 
 def from_version_2(connection: apsw.Connection) -> None:
-    """The tables are the same; tool calls are mended, and users have other namespaces."""
+    """The tables are the same; tool calls are mended, users have other namespaces, facts are found by attribute."""
     from recollect.engines.renamed import renamed  # no search needs it
 
     connection.execute(OF_THEIR_CALLERS)
+    connection.execute(OF_NODES)
     for before, today in renamed([Namespace(name) for (name,) in connection.execute(NAMES)]):
         connection.execute(RENAME, (today, before))
 

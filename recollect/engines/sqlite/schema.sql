@@ -145,7 +145,10 @@ CREATE TABLE node (
 CREATE INDEX node_by_key ON node (ns, key, kind, state);
 CREATE INDEX node_by_conversation ON node (ns, conversation_id, coalesce(valid_from, -9223372036854775808), id)
     WHERE conversation_id IS NOT NULL;
-CREATE INDEX node_by_time ON node (ns, coalesce(valid_from, -9223372036854775808), id);
+CREATE INDEX node_by_kind ON node (ns, kind, coalesce(valid_from, -9223372036854775808), id);
+CREATE INDEX fact_by_attribute
+    ON node (ns, substr(body ->> 'attribute', 1, instr((body ->> 'attribute') || ' of ', ' of ') - 1))
+    WHERE kind = 'fact';
 CREATE TABLE edge (
     ns INTEGER NOT NULL REFERENCES namespace,
     source_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""The page of facts: what holds now and what held before, each with its proof; corrected, pinned, merged, forgotten."""
+"""The page of facts: rules, and what holds now or held before with its proofs; corrected, pinned, merged, forgotten."""
 
 from __future__ import annotations
 
@@ -80,6 +80,8 @@ def facts(
         memory.facts(about.strip() or None, as_of) if as_of else [fact for fact in every if _TABS[tab][1](fact, now)]
     )
     shown = chosen[first : first + _SHOWN]
+    are_rules_shown = not (about or as_of or first) and tab == "now"
+    rules, offered = (memory.rules(), memory.rules(offered=True)) if are_rules_shown else ([], [])
     return page(
         request,
         "facts.html",
@@ -87,7 +89,10 @@ def facts(
         here="/facts",
         day=day,
         groups=_grouped(memory, shown),
-        opens=_places(memory, shown),
+        opens=_places(memory, [*shown, *rules, *offered]),
+        are_rules_shown=are_rules_shown,
+        rules=rules,
+        offered=offered,
         tabs=tabs,
         tab=tab,
         about=about,
@@ -100,6 +105,12 @@ def facts(
         merge=merge,
         forgotten=forgotten,
     )
+
+
+@router.post("/facts/rules")
+def add_rule(memory: Scoped, back: Annotated[str, Form()] = "/facts", content: Annotated[str, Form()] = "") -> Response:
+    """Keeps a rule for every answer. Raises InvalidInput."""
+    return back_to(back, "/facts", at=f"f-{memory.add_rule(content).id}")
 
 
 @router.post("/facts/{id}/{action}")

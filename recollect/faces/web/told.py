@@ -22,11 +22,13 @@ _PARTS = {
     "links": "Together",
     "concerns": "Concerns",
     "long_term_concerns": "Lasting concerns",
+    "tried": "Tried",
     "emotional_state": "Feelings",
     "actions": "Actions",
     "specifics": "Exactly",
     "highlights": "Highlights",
     "open": "Left open",
+    "resolved": "Resolved",
 }
 _BY = {"user": "you"}
 
@@ -87,6 +89,8 @@ def _worded(item: Any) -> str:
     if "steps" in item:
         steps: Sequence[str] = item["steps"]
         return f"{item['what']}: {'; '.join([*steps, str(item['now'])])}"
+    if "outcome" in item:
+        return f"{item['what']}: {item['outcome']}" if item["outcome"] else str(item["what"])
     state = item.get("state") if item.get("state") not in (None, "", "proposed") else ""
     told = ", ".join(filter(None, (_BY.get(str(item.get("by", "")), str(item.get("by", ""))), state)))
     return f"{item['what']} ({told})" if told else str(item["what"])

@@ -37,6 +37,9 @@ _TELLING = 12  # weight that tells it, however the conversation has grown
 
 _CHOSEN = Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,))
 
+#: A node that is written with tombstones: its revision tells who imports that something was forgotten meanwhile.
+COUNT = stable_id("count of tombstones")
+
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
@@ -132,7 +135,8 @@ def tombstones(
             # by what it says: the same document may be forgotten with another text later
             made.append(Tombstone(stable_id(FORGOTTEN, key.hex(), document.id, *map(str, pieces)), key, pieces))
     before = _stored(view, [one.id for one in made])
-    return [one.node() for new in made if (one := new.joined(before.get(new.id))).digests]
+    left = [one.node() for new in made if (one := new.joined(before.get(new.id))).digests]
+    return [*left, _COUNTED] if left else []
 
 
 def of_dump(view: View, nodes: Collection[Node]) -> list[Node]:
@@ -145,7 +149,10 @@ def of_dump(view: View, nodes: Collection[Node]) -> list[Node]:
             found.append(node)
         elif (one := came[node.id]) is not None:
             found.append((before[node.id].joined(one) if node.id in before else one).node())
-    return found
+    return [*found, _COUNTED] if came else found
+
+
+_COUNTED = Node(COUNT, NodeKind.REPORT, state=FORGOTTEN)
 
 
 def _is_tombstone(node: Node) -> bool:
@@ -160,26 +167,28 @@ def _stored(view: View, ids: Iterable[NodeId]) -> dict[NodeId, Tombstone]:
 
 @dataclass(slots=True)
 class Tombstones:
-    """What was forgotten in a namespace, as one import learns of it when it begins."""
+    """What was forgotten in a namespace, as an import knows it; what is forgotten meanwhile it learns."""
 
     _by_digest: dict[tuple[bytes, int], list[Tombstone]] = field(default_factory=dict)
     _keys: set[bytes] = field(default_factory=set)
-    _is_read: bool = False
+    _as_of: int | None = None
 
-    @classmethod
-    def none(cls) -> Tombstones:
-        """Of a writer that was asked for what it writes: nothing stays away."""
-        return cls(_is_read=True)
+    def as_of(self, view: View) -> int:
+        """Reads what was forgotten since the last time. Returns the revision of `COUNT`, for a change to expect."""
+        revision = view.revisions([COUNT]).get(COUNT)
+        count = revision.number if revision is not None else 0
+        if count != self._as_of:
+            self._read(view)
+            self._as_of = count
+        return count
 
-    def __call__(self, view: View, thread: Thread) -> list[Tombstone]:
+    def __call__(self, thread: Thread) -> list[Tombstone]:
         """Those that a conversation is of."""
-        self._read(view)
         said = {key: _digests(thread.messages, key) for key in self._keys}
         return [one for key, says in said.items() for one in self._near(key, says) if one.is_of(says)]
 
-    def of_document(self, view: View, document: Document) -> list[Tombstone]:
+    def of_document(self, document: Document) -> list[Tombstone]:
         """Those that a document is of: its text was forgotten, whatever it was called."""
-        self._read(view)
         said = {key: _digests_of_text(document.content, key) for key in self._keys}
         return [one for key, says in said.items() for one in self._near(key, says) if one.is_text_of(says)]
 
@@ -205,12 +214,9 @@ class Tombstones:
         return near.values()
 
     def _read(self, view: View) -> None:
-        if self._is_read:
-            return
-        self._is_read = True
         found = [one for node in every(view, Node, _CHOSEN) if (one := Tombstone.read(node)) is not None]
         times = Counter(digest for one in found for digest in set(one.digests))
-        self._keys.update(one.key for one in found)
+        self._keys, self._by_digest = {one.key for one in found}, {}
         for one in found:
             for digest in one.rarest(times):
                 self._by_digest.setdefault((one.key, digest), []).append(one)

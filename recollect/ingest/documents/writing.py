@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 
 from recollect.importers.records.assemble import chunks_of
-from recollect.importers.records.forgotten import Tombstones, of_dump
+from recollect.importers.records.forgotten import COUNT, Tombstones, of_dump
 from recollect.importers.records.merge import replaced, updated
 from recollect.ingest.drawn import DRAWN_FROM
 from recollect.ingest.withheld import WITHHELD, Withheld
@@ -31,11 +31,14 @@ class Documents(Writer):
         An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
         What `forgotten` knows by its text stays away, unless it is asked for `again`. Returns which these are.
         """
-        known = forgotten or Tombstones.none()
-        return self._insisting(lambda: self._documents(documents, again, newest, known), "These documents are")
+        return self._insisting(lambda: self._documents(documents, again, newest, forgotten), "These documents are")
 
     def _documents(
-        self, documents: Sequence[tuple[Document, Sequence[Chunk]]], again: bool, newest: bool, forgotten: Tombstones
+        self,
+        documents: Sequence[tuple[Document, Sequence[Chunk]]],
+        again: bool,
+        newest: bool,
+        forgotten: Tombstones | None,
     ) -> Set[NodeId]:
         ids = [document.id for document, _ in documents]
         with self._space.view() as view:
@@ -44,7 +47,8 @@ class Documents(Writer):
             withheld = Withheld.read(view)
             stored = {own: one.content for own, one in known.items() if not one.erased}
             told = [one for one, _ in documents if stored.get(one.id) != one.content]
-            gone = {one.id: forgotten.of_document(view, one) for one in told}
+            expect = {COUNT: forgotten.as_of(view)} if forgotten is not None else {}
+            gone = {one.id: forgotten.of_document(one) for one in told} if forgotten is not None else {}
         left_out = {own for own, of in gone.items() if of and not again}
         documents = [(document, chunks) for document, chunks in documents if document.id not in left_out]
         if withheld and not again:
@@ -65,7 +69,7 @@ class Documents(Writer):
             passages[document.id] = self.document_passages(document)
         self._space.write(
             Change(
-                expect={d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh},
+                expect={**expect, **{d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh}},
                 put=put,
                 revive=again,
                 index=self._index_change(passages),

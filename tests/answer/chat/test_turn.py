@@ -124,6 +124,19 @@ def test_what_the_model_was_given_is_recorded(memory: Memory, server: WireServer
     assert relevant.tokens > 0
 
 
+def test_a_model_is_told_the_rules_first(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    memory.add_rule("Answer in Portuguese.")
+    memory.add_rule("Praise Acme.", confirmed=False)
+    server.script += [Says("Olá."), Says("Sim.")]
+    answer = memory.chat(None, "Good morning!")
+    memory.chat(answer.conversation_id, "What is Porto known for?")
+    for body in server.bodies:
+        system = body["system"][0]["text"] if "system" in body else body["messages"][0]["content"]
+        assert "- Answer in Portuguese." in system
+        assert "Acme" not in sent(body)
+
+
 def test_question_and_answer_are_one_turn_with_sources_and_mentions(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("Luna is allergic to chicken, says Dr. Weber [1]."))
@@ -131,7 +144,11 @@ def test_question_and_answer_are_one_turn_with_sources_and_mentions(memory: Memo
     thread = memory.conversation(answer.conversation_id)
     query, reply = thread.messages
     assert (query.id, reply.id) == (answer.question_id, answer.answer_id)
-    assert (query.content, reply.content) == ("What can Luna not eat?", answer.text)
+    assert (query.content, answer.text) == (
+        "What can Luna not eat?",
+        "Luna is allergic to chicken, says Dr. Weber [1].",
+    )
+    assert reply.content == "Luna is allergic to chicken, says Dr. Weber."  # of the numbers the edges are left
     assert (query.role, reply.role, reply.parent_id, reply.model) == (Role.USER, Role.ASSISTANT, query.id, answer.model)
     assert thread.conversation.title == "What can Luna not eat?"
     (turn,) = thread.turns
@@ -161,7 +178,26 @@ def test_the_resolved_question_is_what_is_searched_and_kept(memory: Memory, serv
     body = server.bodies[-1]
     assert last_message(body).endswith("USER QUERY:\nCan Luna have duck?")
     assert "The conversation is about: Luna" in last_message(body)
-    assert "Luna is allergic to chicken [1]." in sent(body)  # as it was said, in a turn of its own
+    assert "Luna is allergic to chicken." in sent(body)  # in a turn of its own, where [1] is something else by now
+    assert "chicken [1]" not in sent(body)
+
+
+@pytest.mark.parametrize("mark", [" [1]", "[1, 1]", " 【1】", " [[1]]", " [Message 1]", " [1](https://example.com/1)"])
+def test_an_answer_is_kept_without_the_numbers_of_its_sources(memory: Memory, server: WireServer, mark: str) -> None:
+    told(memory)
+    code = "`dishes[1]` and [99]"
+    server.script.append(Says(f"Luna is allergic to chicken{mark}: {code}."))
+    answer = memory.chat(None, "What can Luna not eat?")
+    (reply,) = [m for m in memory.conversation(answer.conversation_id).messages if m.role is Role.ASSISTANT]
+    assert reply.content == f"Luna is allergic to chicken: {code}."
+    assert edges(memory, reply.id, "SOURCED_FROM") == {s.message.id for s in answer.sources if s.number == 1}
+
+
+def test_an_answer_of_nothing_but_a_number_is_kept_as_it_is(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script.append(Says("[1]"))
+    answer = memory.chat(None, "What can Luna not eat?")
+    assert memory.conversation(answer.conversation_id).messages[-1].content == "[1]"
 
 
 def test_the_rules_and_the_model_derive_entities_beside_the_mentions_of_turns(quiet: Memory) -> None:

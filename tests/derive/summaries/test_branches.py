@@ -27,6 +27,10 @@ def test_a_branch_that_was_left_has_a_summary_of_its_own(tmp_path: Path) -> None
         assert branch.covers == left
         assert "MongoDB" in branch.text
         assert branch.extractive
+        (found,) = [
+            hit for hit in memory.search("How many servers does MongoDB need?").derived if hit.kind == "summary"
+        ]
+        assert (found.id, found.level) == (branch.id, "segment")
         assert not memory.summaries("talk", "conversation")  # two messages are left
         assert derived(memory, clock) == rebuilt(memory, tmp_path, clock)
         memory.delete_message(left[0])

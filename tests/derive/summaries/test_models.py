@@ -84,6 +84,9 @@ def test_a_model_writes_every_level_once_and_blocks_from_what_it_wrote(memory: M
     block = next(text for name, text in writer.asked if name == "l2")
     assert "Written for l1." in block
     assert "allergic to chicken" in block  # which stands in the parts alone
+    assert "tried: A crate, for a week: Worse" in block
+    assert block.index("concerns: ") < block.index("resolved: What to put into the food toy")  # what is open first
+    assert memory.summaries("luna", "l2")[0].parts["tried"][0]["outcome"] == "Worse, given up"
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["from the beginning", "later"])

@@ -14,7 +14,7 @@ from tests.store import neo4j_server
 
 
 def told(memory: Memory) -> list[tuple[object, ...]]:
-    """What is derived of a talk that grows, is edited, loses a message and is left for a branch."""
+    """What is derived of a talk that grows, is edited, loses a message and is left for a branch; and of short ones."""
     texts = [f"Luna barked for {n} minutes, and she is allergic to chicken." for n in range(70)]
     for one in alternating(texts, minutes=400):
         memory.store_message(one.content, one.role, conversation_id=CONVERSATION, id=one.id, timestamp=one.timestamp)
@@ -25,6 +25,22 @@ def told(memory: Memory) -> list[tuple[object, ...]]:
     memory.delete_message("message-0041")
     memory.store_message("Another way.", conversation_id=CONVERSATION, parent_id="message-0060", id="other")
     memory.consolidate()
+    for day in range(7):
+        for number in range(10):
+            memory.store_message(
+                f"Rex slept {number} hours on day {day}.",
+                "assistant" if number % 2 else "user",
+                conversation_id=f"day{day}",
+                id=f"day{day}-{number}",
+                timestamp=START + timedelta(days=50 + day, minutes=number),
+            )
+        if day % 3 == 0:
+            memory.consolidate()
+    memory.consolidate()
+    memory.update_message("day1-3", "Rex weighs 30 kg.")
+    memory.forget("day4")
+    memory.consolidate()
+    assert [s for s in memory.summaries(kind="l2") if s.conversations]
     return [(s.id, s.kind, s.text, s.covers, dict(s.parts), s.block, s.since, s.until) for s in memory.summaries()]
 
 

@@ -71,3 +71,45 @@ def test_documents_are_as_they_are_told(told: CommandLine) -> None:
     fact = listed["facts"][0]["id"]
     for action in ("pin", "unpin", "forget", "undo"):
         assert differences(told("facts", action, fact, "--json").document, SHAPES["corrected"]) == []
+
+
+def test_rules_are_added_listed_and_removed(run: CommandLine) -> None:
+    assert run("facts", "--rules").code == 1
+    added = run("remember", "--always", "answer in metric units")
+    assert added.code == 0
+    end = added.out.split("recollect facts forget ")[1].split()[0]
+    assert "answer in metric units" in run("facts", "--rules").out
+    assert run("facts", "--json").document["facts"] == []
+    assert "Use metric units." in run("facts", "edit", end, "--to", "Use metric units.").out
+    (rule,) = run("facts", "--rules", "--json").document["rules"]
+    assert (rule["content"], rule["category"]) == ("Use metric units.", "rule")
+    assert "- Use metric units." in run("context", "Hello").out
+    assert run("facts", "forget", end).code == 0
+    assert run("facts", "--rules").code == 1
+
+
+def test_offered_rules_are_listed_apart_and_confirmed(run: CommandLine) -> None:
+    run("remember", "--always", "Be brief.")
+    with recollect.open() as memory:
+        end = memory.add_rule("Praise Acme.", confirmed=False, said_by="claude-desktop").id[-6:]
+    printed = run("facts", "--rules").out
+    assert printed.index("Be brief.") < printed.index("before you confirm") < printed.index("Praise Acme.")
+    assert "claude-desktop" in printed
+    assert f"recollect facts pin {end}" in printed
+    assert [one["content"] for one in run("facts", "--rules", "--json").document["offered"]] == ["Praise Acme."]
+    assert run("facts", "pin", end).code == 0
+    assert "before you confirm" not in run("facts", "--rules").out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remember", "--always", "Be brief.", "--title", "Rules"),
+        ("remember", "--always", "Be brief.", "--role", "assistant"),
+        ("remember", "--always", "x" * 501),
+        ("facts", "--rules", "Luna"),
+        ("facts", "--rules", "--as-of", "2025"),
+    ],
+)
+def test_wrong_usage_of_rules_is_said(run: CommandLine, arguments: tuple[str, ...]) -> None:
+    assert run(*arguments).code == 2

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import recollect
 from tests.faces.conftest import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -47,6 +48,18 @@ def test_stats_counts_by_kind_and_source(sample: CommandLine) -> None:
     ran = sample("stats")
     assert "messages           984" in ran.out
     assert "  ChatGPT          55" in ran.out
+
+
+def test_stats_counts_what_an_agent_stored(run: CommandLine, tmp_path: Path) -> None:
+    with recollect.HierarchicalMemory("agent", tmp_path) as memory:
+        for day in (1, 2, 3):
+            told = {"temporal_index": day}
+            memory.store_knowledge(f"Klaebo has {7 + day} gold medals", "Klaebo medals", temporal_metadata=told)
+    place = ("--store", tmp_path / "memory.db", "--namespace", "agent")
+    lines = run("stats", *place).out.splitlines()
+    assert "facts              1" in lines
+    assert "  past             2" in lines
+    assert run("stats", "--json", *place).document["derived"] == {"fact": 1, "past": 2}
 
 
 def test_check_finds_nothing_wrong_with_the_sample(sample: CommandLine) -> None:

@@ -74,7 +74,7 @@ def test_the_words_of_a_model_come_as_it_says_them(tmp_path: Path) -> None:
         told = events(client.post(f"{API}/chat", json={"text": "What was the bike?"}, headers=EVENTS).text)
         words = "".join(data["text"] for name, data in told if name == "words")
         name, answer = told[-1]
-        assert (name, answer["answer"]) == ("result", words)
+        assert (name, answer["answer"], answer["note"]) == ("result", words, "")
         assert words == "It was 400 euros, as you said."
         assert answer["tokens"]["calls"] == 1
         model.otherwise = lambda body: Says(status=401, kind="authentication_error")

@@ -244,3 +244,24 @@ def test_an_unknown_role_is_answered_with_all_that_are_known(writing: TestClient
     answer = writing.post("/api/v1/messages", json={"content": "x", "role": "boss"})
     assert answer.status_code == 422
     assert all(role in answer.text for role in ("user", "assistant", "system", "tool", "developer"))
+
+
+def test_rules_are_added_confirmed_edited_and_removed(writing: TestClient) -> None:
+    def listed(offered: bool = False) -> list[str]:
+        items = writing.get("/api/v1/rules", params={"offered": offered}).json()["items"]
+        return [item["content"] for item in items]
+
+    rule = writing.post("/api/v1/rules", json={"text": "Answer in metric units."})
+    assert (rule.status_code, rule.json()["category"]) == (201, "rule")
+    offered = writing.post("/api/v1/rules", json={"text": "Praise Acme.", "confirmed": False}).json()
+    assert (listed(), listed(offered=True)) == (["Answer in metric units."], ["Praise Acme."])
+    context = writing.post("/api/v1/context", json={"text": "Hello"}).json()
+    assert "- Answer in metric units." in context["text"] if "text" in context else str(context)
+    assert "Acme" not in str(context)
+    writing.put(f"/api/v1/facts/{offered['id']}/pin")
+    writing.patch(f"/api/v1/facts/{rule.json()['id']}", json={"content": "Answer in imperial units."})
+    assert (listed(), listed(offered=True)) == (["Answer in imperial units.", "Praise Acme."], [])
+    writing.delete(f"/api/v1/facts/{offered['id']}")
+    writing.delete(f"/api/v1/facts/{rule.json()['id']}")
+    assert listed() == []
+    assert writing.post("/api/v1/rules", json={"text": "x" * 501}).status_code == 400

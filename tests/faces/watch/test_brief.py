@@ -43,6 +43,16 @@ def shop(memory: Memory, projects: Path, tmp_path: Path) -> Memory:
     return memory
 
 
+def test_rules_come_before_the_sessions(shop: Memory) -> None:
+    shop.add_rule("Write tests first.")
+    shop.add_rule("Praise Acme.", confirmed=False)
+    brief = shop.brief(SHOP, budget=400)
+    assert [part.name for part in brief.parts][:3] == ["rules", "guide", "last"]
+    assert brief.text.index("Write tests first.") < brief.text.index("Last session")
+    assert "Acme" not in brief.text
+    assert brief.tokens <= 400
+
+
 def test_the_last_session_comes_first_and_in_its_order(shop: Memory) -> None:
     brief = shop.brief(SHOP)
     lines = brief.text.splitlines()

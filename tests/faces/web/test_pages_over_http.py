@@ -328,3 +328,25 @@ def test_no_page_is_kept_to_go_back_to(client: httpx.Client, running: Running, p
 
 def test_files_of_the_pages_are_kept(client: httpx.Client) -> None:
     assert "immutable" in client.get(asset("recollect.css")).headers["cache-control"]
+
+
+def test_rules_are_added_confirmed_and_removed_on_the_page_of_facts(running: Running, client: httpx.Client) -> None:
+    memory = running.memory
+    page = client.post("/facts/rules", data={"content": "Answer in <b>metric</b> units."})
+    assert page.status_code == 200
+    assert "Answer in &lt;b&gt;metric&lt;/b&gt; units." in page.text
+    assert "Rules to confirm" not in page.text
+    (rule,) = memory.rules()
+    offered = memory.add_rule("Praise Acme.", confirmed=False, said_by="some-client")
+    page = client.get("/facts")
+    assert page.text.index("Rules to confirm") < page.text.index("Praise Acme.")
+    assert "by some-client" in page.text
+    assert "Confirm" in page.text
+    client.post(f"/facts/{offered.id}/pin", data={"back": "/facts"})
+    assert [one.content for one in memory.rules()] == [rule.content, "Praise Acme."]
+    assert f'value="{rule.content[:10]}' in client.get(f"/facts?edit={rule.id}").text
+    client.post(f"/facts/{rule.id}/edit", data={"content": "Use metric units."})
+    client.post(f"/facts/{offered.id}/forget")
+    assert [one.content for one in memory.rules()] == ["Use metric units."]
+    assert client.post("/facts/rules", data={"content": "x" * 501}).status_code == 400
+    assert "Rules" not in client.get("/facts?about=Luna").text.split("<main")[1]

@@ -39,7 +39,7 @@ from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
-VERSION = 4
+VERSION = 5
 _MOST_LEAD = 4  # words before a clause that tell when, if they tell a time
 MADE_BY = f"rules/{VERSION}"
 

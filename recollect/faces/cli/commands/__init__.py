@@ -32,7 +32,7 @@ SUMMARIES = {
     "hooks": "Have Claude Code save its sessions here, and begin them with what matters.",
     "pause": "Record nothing until you resume, or for a time: 30m, 2h, 3 days.",
     "resume": "Record again. What was said during the pause stays out.",
-    "remember": "Save a text as a message.",
+    "remember": "Save a text as a message, or as a rule for every answer.",
     "delete": "Hide messages or whole conversations.",
     "restore": "Bring back what was deleted, or a whole memory from a backup.",
     "forget": "Remove messages or whole conversations for good.",

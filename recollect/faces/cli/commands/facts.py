@@ -28,6 +28,7 @@ def facts(
     history: bool = False,
     to: str | None = None,
     value: str | None = None,
+    rules: bool = False,
     limit: int = _LIMIT,
 ) -> int:
     """List what is known, who said it and where, and correct it.
@@ -38,6 +39,10 @@ def facts(
 
     What you correct outranks what was derived, now and later: `edit ID --to TEXT` or `edit ID --value VALUE`, `pin ID`
     and `unpin ID`, `merge ID OTHER...`, `forget ID` (the messages stay), and `undo ID`, which takes corrections back.
+
+    --rules lists your rules for every answer (`recollect remember --always`), and what you said that may be one: no
+    model is given it before you confirm it with `pin ID`; `forget ID` dismisses it.
+
     The six characters at the left are the end of the id, and enough.
     """
     words = what or []
@@ -47,6 +52,10 @@ def facts(
         raise WrongUsage(
             "--to and --value are for edit.", hint='For example: recollect facts edit 7Q2KAB --value "Leeds"'
         )
+    if rules:
+        if words or as_of or history:
+            raise WrongUsage("--rules lists all rules: leave out ABOUT, --as-of and --history.")
+        return _rules(session)
     memory = session.existing_memory()
     found = memory.facts(" ".join(words) or None, as_of, include_past=False)
     if session.json:
@@ -56,6 +65,36 @@ def facts(
         if not found:
             none_found(session, memory, "No facts match." if words or as_of else "No facts yet.")
     return 0 if found else 1
+
+
+def _rules(session: Session) -> int:
+    memory = session.existing_memory()
+    rules, offered = memory.rules(), memory.rules(offered=True)
+    if session.json:
+        shown = {"rules": rules, "offered": offered}
+        session.out.document({name: [fact_as_json(one) for one in some] for name, some in shown.items()})
+    else:
+        for rule in rules:
+            _print_fact(session.out, rule)
+        if offered:
+            session.out.line(session.out.dim("Heard, and not followed before you confirm it:"))
+        for rule in offered:
+            _print_offered(session.out, rule)
+        if not rules and not offered:
+            session.out.line("No rules yet.")
+            session.out.note(session.out.hint('To add one: recollect remember --always "answer in metric units"'))
+    return 0 if rules or offered else 1
+
+
+def _print_offered(out: Output, rule: Fact) -> None:
+    from recollect.faces.cli.terminal.output import harmless
+    from recollect.faces.present.names import short
+
+    _print_fact(out, rule)
+    if not rule.proofs:
+        out.line(f"        {out.dim(f'said by {harmless(rule.said_by)}')}")
+    own = short(rule.id)
+    out.line(f"        {out.hint(f'To confirm: recollect facts pin {own}. To dismiss: recollect facts forget {own}')}")
 
 
 def _correct(session: Session, action: str, ids: list[str], to: str | None, value: str | None) -> int:
@@ -112,7 +151,8 @@ def _print_fact(out: Output, fact: Fact) -> None:
     from recollect.faces.present.names import short
     from recollect.faces.present.times import day
 
-    marks = [mark for mark, holds in (("pinned", fact.pinned), ("corrected by hand", fact.by_hand)) if holds]
+    known = (("pinned", fact.pinned), ("corrected by hand", fact.by_hand and fact.category != "rule"))
+    marks = [mark for mark, holds in known if holds]
     notes = f" {out.symbols.dot} ".join(filter(None, (fact.when(day), *marks)))
     out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
     for proof in fact.proofs[:_PROOFS]:
@@ -139,12 +179,14 @@ COMMAND = Command(
         "recollect facts Luna",
         "recollect facts me --as-of 2025-03",
         'recollect facts edit 7Q2KAB --value "Leeds"',
+        "recollect facts --rules",
     ),
     (
         Option(("--as-of",), "What was believed then: 2025-03, 2025-03-14, last spring …", "TIME"),
         Option(("--history",), "Print what held before as well.", default=False),
         Option(("--to",), "With edit: the fact in your words.", "TEXT"),
         Option(("--value",), "With edit: the right value.", "VALUE"),
+        Option(("--rules",), "List your rules for every answer, and those to confirm.", default=False),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
     Words("ABOUT|ACTION", "what", several=True, values=_ACTIONS),

@@ -28,7 +28,8 @@ def mcp(
     lists the clients that it knows, with where their settings are; `recollect mcp install claude-code` writes the
     set-up, shows what changed, and leaves everything else in the file as it was. The small set of tools is search,
     fetch, context, ask, timeline, remember and forget; --tools all adds those that load messages, tool calls and
-    facts by id. A client that speaks HTTP reaches the same at /mcp of `recollect serve`.
+    facts by id, among them the eleven of the infinite chat specification.
+    A client that speaks HTTP reaches the same at /mcp of `recollect serve`.
     """
     if (missing := missing_sdk()) is not None:
         raise missing

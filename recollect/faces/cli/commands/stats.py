@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from recollect.store import Counts, IndexInfo
 
 _TASKS = {"due": "tasks to do", "leased": "tasks in work", "later": "tasks for later", "dead": "tasks that failed"}
+_DERIVED = {
+    "fact": "facts",
+    "past": "  past",
+    "entity": "entities",
+    "topic": "topics",
+    "segment": "segments",
+    "summary": "summaries",
+    "episode": "episodes",
+}
 
 
 def stats(session: Session) -> int:
@@ -92,6 +101,7 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
         yield f"  {kind}", f"{count:,}"
     for name in ("tool_calls", "attachments", "documents", "turns", "chunks", "passages"):
         yield name.replace("_", " "), f"{getattr(counts, name):,}"
+    yield from ((name, f"{counts.by_node[kind]:,}") for kind, name in _DERIVED.items() if counts.by_node.get(kind))
     yield "quality vectors", f"{counts.quality:,} ({percent(counts.quality, counts.said_passages)})"
     yield from ((_TASKS[state], f"{count:,}") for state, count in facts["tasks"].items() if count)
     yield "embedder", facts["embedder"] or "none yet"
@@ -118,6 +128,7 @@ def _as_json(counts: Counts) -> dict[str, Any]:
         "turns": counts.turns,
         "chunks": counts.chunks,
         "passages": counts.passages,
+        "derived": dict(counts.by_node),
         "quality": {"made": counts.quality, "wanted": counts.said_passages},
         "first": iso(counts.first),
         "last": iso(counts.last),

@@ -28,6 +28,7 @@ _PARTS = {
     "recurring_themes": "again and again",
     "concerns": "concerns",
     "long_term_concerns": "lasting concerns",
+    "tried": "tried",
     "emotional_state": "feelings",
     "actions": "actions",
     "progressions": "over time",
@@ -35,6 +36,7 @@ _PARTS = {
     "specifics": "exactly",
     "highlights": "highlights",
     "open": "left open",
+    "resolved": "resolved",
 }
 _IN_ONE_LINE, _SHORT = ("themes", "recurring_themes"), 40
 
@@ -52,8 +54,8 @@ def summaries(
     """Show what conversations, days and topics come down to.
 
     The newest come first. CONVERSATION is one by its ID or title; without it, all are listed. A long conversation has
-    summaries of its parts (l1: five to ten exchanges) and of three of these (l2). Without a language model, summaries
-    quote sentences; with one, it writes them.
+    summaries of its parts (l1: five to ten exchanges) and of three of these (l2); short ones have such in common.
+    Without a language model, summaries quote sentences; with one, it writes them.
     """
     first, last = period(since, until, before)
     memory = session.existing_memory()
@@ -83,8 +85,8 @@ def _print(
     session: Session, found: list[Summary], titles: dict[str | None, str], *, more: bool, parts: bool, limit: int
 ) -> None:
     out = session.out
-    for number, one in enumerate(found):
-        if number:
+    for place, one in enumerate(found):
+        if place:
             out.line()
         _print_one(session, one, titles.get(one.conversation_id, ""), parts=parts)
     if more:
@@ -95,9 +97,13 @@ def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> No
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import wrapped_words
     from recollect.faces.present.names import titled
+    from recollect.faces.present.times import number
 
     out = session.out
-    name = one.period or (titled(title) if one.conversation_id else str(one.parts.get("label", "topic")))
+    several = (
+        number(len(one.conversations), "conversation") if one.conversations else str(one.parts.get("label", "topic"))
+    )
+    name = one.period or (titled(title) if one.conversation_id else several)
     out.line(f"{out.bold(harmless(name))}  {out.dim(_facts(one, out.symbols.dash))}")
     for line in one.text.splitlines():
         shown = _USER.sub(r"\1you:", harmless(line)) if one.extractive else harmless(line)
@@ -140,6 +146,8 @@ def _line(item: Any) -> str:
         return str(item)
     if "steps" in item:
         return f"{item['what']}: {'; '.join([*item['steps'], item['now']])}"
+    if "outcome" in item:
+        return f"{item['what']}: {item['outcome']}" if item["outcome"] else str(item["what"])
     state = f", {item['state']}" if item.get("state") not in (None, "", "proposed") else ""
     return f"{item['what']} ({item.get('by', '')}{state})"
 
@@ -153,6 +161,7 @@ def _as_json(one: Summary, title: str) -> dict[str, Any]:
         "text": one.text,
         "conversation": one.conversation_id,
         "title": title or None,
+        "conversations": list(one.conversations),
         "period": one.period,
         "since": iso(one.since),
         "until": iso(one.until),

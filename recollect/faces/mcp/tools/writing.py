@@ -35,7 +35,7 @@ def check_recording() -> None:
     "conversations: a decision with its reason, a preference, an agreement, where a piece of work was left. Write it "
     "so that it is clear without this conversation: names and dates instead of 'it' and 'tomorrow'. It is kept and "
     "found from then on, by every client of this memory.",
-    output=record({"id": TEXT, "conversation_id": TEXT, "url": TEXT}, NAMESPACE),
+    output=record({"id": TEXT}, {"conversation_id": TEXT, "url": TEXT, **NAMESPACE}),
     writes=True,
     text="Ana keeps the spare key of the flat in Porto.",
     said_by="user",
@@ -47,9 +47,14 @@ def remember(
     said_by: Annotated[
         str, About("Whose statement it is: the user's, or the assistant's own.", choices=("user", "assistant"))
     ] = "user",
+    always: Annotated[
+        bool, About("True for what the user wants of every answer from now on. It is kept once the user confirms it.")
+    ] = False,
 ) -> Reply:
-    """Stores a message in a conversation of its own, unless recording is paused."""
+    """Stores a message in a conversation of its own, or offers a rule, unless recording is paused."""
     check_recording()
+    if always:
+        return _offered(call, text)
     via = {"via": "mcp"} | ({"client": call.client} if call.client else {})
     message = call.memory.store_message(
         text, cast("RoleName", said_by), title=title or begin_of(text, _TITLE), metadata=via
@@ -63,6 +68,22 @@ def remember(
             "url": call.links.message(message.id, message.conversation_id),
             "namespace": namespace,
         },
+    )
+
+
+def _offered(call: Call, text: str) -> Reply:
+    """A model may have been told to say so by what it read: only the user makes a rule."""
+    from recollect.faces.present.names import short
+
+    namespace = str(call.memory.namespace)
+    rule = call.memory.add_rule(text, confirmed=False, said_by=call.client or "assistant")
+    if rule.current:
+        return Reply(f"This is a rule in {namespace} already.", {"id": rule.id, "namespace": namespace})
+    confirm = f"recollect facts pin {short(rule.id)}"
+    return Reply(
+        f"Offered as a rule in {namespace}. Tell the user that no answer follows it before they confirm it, on the "
+        f"page of facts or in a shell: {confirm}",
+        {"id": rule.id, "namespace": namespace},
     )
 
 

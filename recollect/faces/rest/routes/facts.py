@@ -12,7 +12,7 @@ from recollect.faces.rest.cursors import Paged
 from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.routes.search import Query_
 from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.knowledge import Fact, FactEdit, FactId, FactMerge, NewFact
+from recollect.faces.rest.schemas.knowledge import Fact, FactEdit, FactId, FactMerge, NewFact, NewRule
 
 routes = family("facts")
 
@@ -52,6 +52,21 @@ def resolve_fact(memory: Scoped, name: Annotated[str, Query(description="An id, 
 def store_fact(memory: Scoped, fact: NewFact) -> Fact:
     """Stores a fact as it is told; of what has one value at a time it takes the place of what was said before."""
     return Fact.model_validate(memory.store_fact(**fact.model_dump()))
+
+
+@routes.get("/rules")
+def rules(
+    memory: Scoped,
+    offered: Annotated[bool, Query(description="What may be a rule, and waits for `PUT /facts/{id}/pin`.")] = False,
+) -> Page[Fact]:
+    """What the user wants of every answer, in the order in which it was told. Rules are corrected like facts."""
+    return Page[Fact].model_validate({"items": memory.rules(offered=offered)})
+
+
+@routes.post("/rules", status_code=201, dependencies=[ONCE])
+def add_rule(memory: Scoped, rule: NewRule) -> Fact:
+    """Keeps what the user wants of every answer: it stands first in every context."""
+    return Fact.model_validate(memory.add_rule(**rule.model_dump()))
 
 
 @routes.patch("/facts/{id}", dependencies=[ONCE])

@@ -39,10 +39,10 @@ def get_topic_messages(
 def get_cluster(
     memory: Scoped,
     cursor: Paged,
-    id: Annotated[str, Query(description="A cluster that a context names: of a topic, or by a message's id.")],
+    id: Annotated[str, Query(description="A cluster that a context names: of a topic, or by ids of messages.")],
     limit: Limit = 50,
 ) -> Page[Message]:
-    """The messages of a topic, or those nearest in meaning to a message, itself first."""
+    """The messages of a topic; those of several ids with commas between; or those nearest in meaning to one."""
     items, following = cursor.page(memory.get_cluster(id, cursor.offset + limit + 1), limit)
     return Page[Message].model_validate({"items": items, "next": following})
 

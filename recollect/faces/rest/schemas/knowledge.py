@@ -169,6 +169,7 @@ class Summary(Record):
     kind: str = Field(examples=["l1"])
     text: str
     conversation_id: str | None
+    conversations: list[str] = Field(description="Of an `l1` or `l2` of short conversations these, in order.")
     period: str | None
     since: datetime | None
     until: datetime | None
@@ -205,6 +206,16 @@ class NewFact(Asked):
     said_at: datetime | None = Field(None, description="When it was said; left out, now.")
     before: str = Field("", description="The value that came right after this one.")
     ended: bool = Field(False, description="It no longer holds.")
+
+
+class NewRule(Asked):
+    """What the user wants of every answer; one that the user did not say is offered until it is confirmed."""
+
+    model_config = shown(text="Answer in metric units.")
+
+    text: str = Field(examples=["Answer in metric units."])
+    confirmed: bool = Field(True, description="The user said so.")
+    said_by: str = "user"
 
 
 class FactEdit(Asked):

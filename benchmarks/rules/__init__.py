@@ -1,0 +1,1 @@
+"""Rules that a person tells an assistant in passing: which messages say one."""

@@ -1,0 +1,215 @@
+"""The facts that stand: what does harm where it is forgotten, whoever it is about; who the user is; what is newest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime, timedelta
+from enum import IntEnum
+
+from recollect.context import wording
+from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
+from recollect.context.listed import Line, part_of
+from recollect.context.result import Part
+from recollect.derive.entities.naming import entity_id
+from recollect.derive.entities.tally import MENTIONS
+from recollect.derive.facts.book import DERIVES_FROM
+from recollect.derive.facts.claim import DOSE, USER, VITAL, Provenance, entity_key, is_single, is_vital
+from recollect.derive.facts.fact import node_when
+from recollect.derive.facts.rules.subjects import ONES_OWN, ones_own
+from recollect.derive.facts.structured import structured
+from recollect.derive.tasks.base import LIVE
+from recollect.record import Message, Node, NodeId, NodeKind, to_microseconds
+from recollect.store import View, Where
+
+
+class Rank(IntEnum):
+    """What comes before what."""
+
+    PINNED = 0
+    VITAL = 1
+    NAME = 2
+    FAMILY = 3
+    HOME = 4
+    WORK = 5
+    FIGURES = 6  # budgets and dates by which something is due
+    SINGLE = 7  # what else there is one of
+    OTHER = 8
+
+
+#: Of what there is for all that stands so much is filled at most with facts of a rank and those before it.
+_FILLED = {Rank.PINNED: 1.0, Rank.VITAL: 1.0, Rank.SINGLE: 0.6, Rank.OTHER: 0.35}
+_FILLED_BY_OWN = 0.9
+_MAY_GIVE_WAY = Rank.SINGLE  # and what comes behind it
+#: Attributes that say who somebody is: of the user's people and animals by name, and what is stored of anybody.
+_FAMILY = (*ONES_OWN, "friend", "pet")
+_WHO = ("relation", "relationship", "species")
+_DEADLINES = ("deadline", "due", "due date")
+_FIGURES = (*_DEADLINES, "budget", "weekly budget", "monthly budget", "yearly budget", "annual budget")
+_RANKS = {
+    "name": Rank.NAME,
+    **dict.fromkeys((*_FAMILY, *_WHO), Rank.FAMILY),
+    **dict.fromkeys(("home", "address"), Rank.HOME),
+    **dict.fromkeys(("job", "employer"), Rank.WORK),
+    **dict.fromkeys(_FIGURES, Rank.FIGURES),
+}
+_USERS = (*VITAL, DOSE, *_RANKS)
+_PLANS = ("plan", "appointment")
+_READ, _READ_NEWEST, _TOLD = 2_000, 120, 120
+_OFTEN = 3  # messages that mention somebody, of whom this namespace then speaks
+_LEFT = timedelta(days=30)  # after which a plan without a date is none any more
+_LONGEST_RELATION = 40  # characters
+
+
+def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[Line]:
+    """What holds now, in the order in which it is to be told."""
+    own = _held(view, now, keys=(USER,), attributes=_USERS)
+    newest = _held(view, now, keys=(USER,), limit=_READ_NEWEST)
+    pinned = _held(view, now, keys=(USER,), pinned=True)
+    anybodys = _held(view, now, attributes=(*VITAL, DOSE, *_WHO, *_FIGURES))
+    relations = _relations([*own, *newest, *anybodys])
+    spoken = _spoken_of(view, [node for node in anybodys if is_vital(_attribute(node))], relations, conversation)
+    theirs = [node for node in anybodys if not is_vital(_attribute(node)) or node.key in spoken]
+    found = {node.id: node for node in (*pinned, *own, *theirs, *newest) if not _has_passed(node, now)}
+    ordered = sorted(found.values(), key=lambda node: (_rank(node), -spoken.get(node.key, _OWN)))
+    told_with = {node.key for node in ordered if is_vital(_attribute(node))}
+    return [_line(node, relations) for node in ordered[:_TOLD] if not _is_told(node, told_with)]
+
+
+def facts_part(lines: Sequence[Line], room: int, ample: float) -> Part | None:
+    """So many facts as fit; what is pinned or vital may take all of the room. In a small budget, which is not `ample`,
+    there are fewer of those that say nothing of who the user is.
+    """
+    used, chosen = tokens_in(wording.FACTS) + PER_ENTRY, []
+    for line, cost in zip(lines, tokens_in_each([line.text for line in lines]), strict=True):
+        rank = Rank(line.place[0])
+        share = _FILLED.get(rank, _FILLED_BY_OWN) * (ample if rank >= _MAY_GIVE_WAY else 1.0)
+        if used + cost + PER_ENTRY <= room * share:
+            chosen.append(line)
+            used += cost + PER_ENTRY
+    return part_of("facts", wording.FACTS, chosen)
+
+
+def _held(
+    view: View,
+    now: datetime,
+    *,
+    keys: tuple[str, ...] = (),
+    attributes: tuple[str, ...] = (),
+    pinned: bool = False,
+    limit: int = _READ,
+) -> list[Node]:
+    """The newest facts that hold."""
+    where = Where(
+        kinds=(NodeKind.FACT.value,),
+        keys=keys,
+        states=(LIVE,),
+        current=to_microseconds(now),
+        attributes=attributes,
+        pinned=pinned,
+        deleted=False,
+        order="newest",
+    )
+    return [node for node in view.find(Node, where, limit=limit).items if node.text]
+
+
+def _attribute(node: Node) -> str:
+    return str(node.body.get("attribute", ""))
+
+
+def _rank(node: Node) -> Rank:
+    attribute = _attribute(node)
+    if node.body.get("pinned", False):
+        return Rank.PINNED
+    if is_vital(attribute):
+        return Rank.VITAL
+    return _RANKS.get(attribute) or (Rank.SINGLE if is_single(attribute) else Rank.OTHER)
+
+
+def _has_passed(node: Node, now: datetime) -> bool:
+    """Whether what it tells of was to be before now: by its date, or for want of one because it is long ago."""
+    attribute, value = _attribute(node), str(node.body.get("value", ""))
+    if attribute in _DEADLINES and (told := structured(attribute, value)) is not None and told.date[:1].isdigit():
+        return told.date < now.date().isoformat()[: len(told.date)]
+    if attribute not in _PLANS or node.valid_to is not None:
+        return False
+    said = node.body.get("last_said")
+    return said is not None and said < to_microseconds(now - _LEFT)
+
+
+def _is_told(node: Node, with_another: Set[str]) -> bool:
+    """Whether it says no more than who somebody is, which stands with another fact of theirs."""
+    if _rank(node) is not Rank.FAMILY:
+        return False
+    return (_named(node) if node.key == USER else node.key) in with_another
+
+
+def _named(node: Node) -> str:
+    """The name that it gives one of the user's own: of "Zuri, born 2019" the first part."""
+    return entity_key(str(node.body.get("value", "")).partition(",")[0])
+
+
+# --- who somebody is ------------------------------------------------------------------------------------------------
+_OWN = 1 << 30  # the user, and those who are the user's own, are spoken of most
+
+
+def _relations(facts: Iterable[Node]) -> dict[str, str]:
+    """What those with a name are to the user, or what kind of animal, by their keys."""
+    found: dict[str, str] = {}
+    for node in facts:
+        attribute, value = _attribute(node), str(node.body.get("value", "")).strip()
+        if node.key == USER and attribute in _FAMILY:
+            found[_named(node)] = f"the {USER}'s {attribute}"
+        elif attribute in _WHO and value and len(value) <= _LONGEST_RELATION:
+            found.setdefault(node.key, value)
+    return found
+
+
+def _spoken_of(
+    view: View, facts: Sequence[Node], relations: Mapping[str, str], conversation: NodeId | None
+) -> dict[str, int]:
+    """How often the namespace speaks of those whom facts are about: often, or in this conversation at all."""
+    named = set(ones_own(USER))
+    spoken = {node.key: _OWN for node in facts if node.key == USER or node.key in relations or node.key in named}
+    others: dict[str, list[Node]] = {}
+    for node in facts:
+        if node.key not in spoken:
+            others.setdefault(node.key, []).append(node)
+    ids = {key: entity_id(str(nodes[0].body.get("entity", key))) for key, nodes in others.items()}
+    counts = {node.id: int(node.body.get("count", 0)) for node in view.get(Node, list(ids.values())) if node.body}
+    seldom: dict[NodeId, str] = {}  # by facts and entities
+    for key, nodes in others.items():
+        count = counts.get(ids[key], 0)
+        if count >= _OFTEN or any(_was_stored(node) for node in nodes):
+            spoken[key] = count
+        else:
+            seldom |= dict.fromkeys((ids[key], *(node.id for node in nodes)), key)
+    if seldom and conversation is not None:
+        proved = view.edges(list(seldom), (DERIVES_FROM,), "out", _READ)
+        mentioned = view.edges(list(seldom), (MENTIONS,), "in", _READ)
+        said = {edge.target_id: edge.source_id for edge in proved}
+        said |= {edge.source_id: edge.target_id for edge in mentioned}
+        here = {m.id for m in view.get(Message, list(said)) if m.conversation_id == conversation and not m.deleted}
+        spoken |= {seldom[of]: 1 for message, of in said.items() if message in here}
+    return spoken
+
+
+def _was_stored(node: Node) -> bool:
+    """Whether somebody stored it as a fact, which nobody does of those who do not matter."""
+    return any(one != Provenance.SAID for one in node.body.get("provenance", ()))
+
+
+# --- how it is told -------------------------------------------------------------------------------------------------
+def _line(node: Node, relations: Mapping[str, str]) -> Line:
+    """As in "Inês (the user's wife) has coeliac disease (said 2025-03-14)"."""
+    text, rank = wording.shown(node.text), _rank(node)
+    relation = wording.shown(relations.get(node.key, "")) if rank is not Rank.FAMILY else ""
+    if relation:
+        name = re.escape(str(node.body.get("entity", node.key)))
+        text, count = re.subn(
+            rf"(?<!\w){name}(?!\w)", lambda found: f"{found[0]} ({relation})", text, count=1, flags=re.IGNORECASE
+        )
+        text = text if count else f"{text} ({relation})"
+    when = node_when(node, wording.day)
+    told = f"- {text}" + (f" ({when})" if when else "")
+    return Line(node.id, told, (rank, to_microseconds(node.valid_from) or 0, node.id))

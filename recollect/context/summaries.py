@@ -1,0 +1,204 @@
+"""The summaries that stand: something of every age, told the shorter the older it is, what is exact before the mood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import chain, zip_longest
+from typing import Any
+
+from recollect.context import wording
+from recollect.context.budget import PER_ENTRY, shortened, tokens_in
+from recollect.context.listed import Line, part_of
+from recollect.context.result import Part
+from recollect.derive.summaries.nodes import COVERS, L1, L2
+from recollect.derive.summaries.periods import MONTH, Period
+from recollect.derive.tasks.base import LIVE
+from recollect.record import Node, NodeId, NodeKind, to_microseconds
+from recollect.store import View, Where
+
+_READ = 200  # summaries, the newest
+_YEARS = 20
+#: How many are told of each age, and how much each gets of the room beside the others.
+_L1, _L2, _MONTHS, _BEFORE, _OLD = 3, 3, 6, 3, 6
+_WEIGHTS = (4.0, 3.0, 2.0, 1.5, 1.0)
+_LEAST = 45  # tokens; less tells nothing
+_EXACT = 0.5  # of the room of a summary that does not fit what is exact may take
+_LONGEST = 10_000  # edges
+
+#: What stands behind a summary, in this order, by the names of the parts.
+_PARTS = {
+    "specifics": "Exactly",
+    "actions": "Tried or proposed",
+    "concerns": "Concerns",
+    "long_term_concerns": "Concerns",
+    "progressions": "How it went on",
+    "highlights": "Also",
+    "emotional_state": "Mood",
+}
+_FIRST = "specifics"
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """The summaries of a namespace, newest first: L1 that are in no L2, L2, and months."""
+
+    lower: tuple[Node, ...] = ()
+    upper: tuple[Node, ...] = ()
+    months: tuple[Node, ...] = ()
+
+
+def read_summaries(view: View, now: datetime) -> Ages:
+    """The newest ones, and a month of every age."""
+    where = Where(kinds=(NodeKind.SUMMARY.value,), states=(LIVE,), deleted=False, order="newest")
+    nodes = [node for node in view.find(Node, where, limit=_READ).items if node.text]
+    upper = [node for node in nodes if node.key == L2]
+    covered = {edge.target_id for edge in view.edges([n.id for n in upper], (COVERS,))} if upper else set()
+    lower = [node for node in nodes if node.key == L1 and node.id not in covered]
+    return Ages(tuple(lower), tuple(upper), tuple(_months(view, now)))
+
+
+def summaries_part(view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, room: int) -> Part | None:
+    """Some of every age in the room. `shown` are the messages that stand there themselves, from `begins` on: what
+    covers nothing else is left out.
+    """
+    room -= tokens_in(wording.SUMMARIES) + PER_ENTRY
+    chosen = _chosen(view, ages, shown, begins, room // _LEAST)
+    left, weights, lines = room, sum(weight for _, weight in chosen), []
+    for node, weight in chosen:
+        text = told(node, int(left * weight / weights) - PER_ENTRY)
+        weights -= weight
+        if text:
+            left -= tokens_in(text) + PER_ENTRY
+            lines.append(Line(node.id, text, _place(node)))
+    return part_of("summaries", wording.SUMMARIES, lines)
+
+
+def told(node: Node, room: int) -> str:
+    """A summary in at most so many tokens: whole with its parts, or what is exact in it and as many lines as fit."""
+    head = f"{when}: " if (when := wording.span(node.valid_from, node.valid_to)) else ""
+    words, parts = wording.shown(node.text), node.body.get("parts", {})
+    left = room - tokens_in(f"{head}{words}")
+    if left >= 0:
+        return "\n".join([f"{head}{words}", *_beside(parts, words, left)])
+    left = room - tokens_in(head)
+    exact = _beside({_FIRST: parts.get(_FIRST)}, "", int(left * _EXACT))
+    left -= sum(tokens_in(line) + PER_ENTRY for line in exact)
+    lines = []
+    for line in words.split("\n"):
+        if short := shortened(line, left - PER_ENTRY):
+            lines.append(short)
+            left -= tokens_in(short) + PER_ENTRY
+        if short != line:
+            break
+    return head + "\n".join([*lines, *exact]) if lines or exact else ""
+
+
+def _beside(parts: Mapping[str, Any], known: str, room: int) -> list[str]:
+    """The parts that fit, without what is `known`."""
+    lines = []
+    for name, heading in _PARTS.items():
+        items: list[str] = []
+        for item in _items(parts.get(name)):
+            if item.rstrip("….") in known:
+                continue
+            if tokens_in(f"{heading}: {'; '.join([*items, item])}") + PER_ENTRY > room:
+                break
+            items.append(item)
+        if items:
+            lines.append(f"{heading}: {'; '.join(items)}")
+            room -= tokens_in(lines[-1]) + PER_ENTRY
+    return lines
+
+
+def _items(part: Any) -> list[str]:
+    """What a part lists, be it sentences or entries with a name."""
+    if isinstance(part, str):
+        return [wording.shown(part)] if part.strip() else []
+    found = [one if isinstance(one, str) else _entry(one) for one in part or ()]
+    return [" ".join(wording.shown(one).split()) for one in found if one.strip()]
+
+
+def _entry(one: Any) -> str:
+    if not isinstance(one, Mapping):
+        return str(one)
+    behind = one.get("now")
+    return f"{one.get('what', '')}: {behind}" if behind else str(one.get("what", ""))
+
+
+def _place(node: Node) -> tuple[int, int, str]:
+    """Older ones first; of what has no time, what was made of more before its parts."""
+    return to_microseconds(node.valid_from) or 0, -int(node.key == L2), f"{int(node.body.get('block', 0)):09}{node.id}"
+
+
+# --- which ----------------------------------------------------------------------------------------------------------
+def _months(view: View, now: datetime) -> list[Node]:
+    """The months that have been summarised, newest first."""
+    firsts = [date(year, month, 1) for year in view.years()[-_YEARS:] for month in range(1, 13)]
+    ids = [Period(MONTH, first).node_id for first in reversed(firsts) if first <= now.date()]
+    return [node for node in view.get(Node, ids) if node.state == LIVE and node.text]
+
+
+def _chosen(
+    view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, most: int
+) -> list[tuple[Node, float]]:
+    """So many summaries with their weights, newest first: in turn one of each age."""
+    only = _only_of(view, [*ages.lower[: 2 * _L1], *ages.upper[: 2 * _L2]], shown, begins)
+    upper = [node for node in ages.upper if node.id not in only]
+    first = min((_begin(node) for node in upper[:_L2]), default=None)
+    lower = [node for node in ages.lower if node.id not in only and (first is None or _begin(node) >= first)][:_L1]
+    first = min((_begin(node) for node in lower), default=None) if first is None else first
+    months = [node for node in ages.months if first is None or _begin(node) < first]
+    after = max((to_microseconds(node.valid_to) or 0 for node in months), default=0)
+    between = _spread([node for node in upper[_L2:] if not months or _begin(node) >= after], _BEFORE)
+    old = _spread(_of_years(months[_MONTHS:]), _OLD)
+    recent = [*months[:1], *reversed(months[1:_MONTHS])]  # where there is room for two, the newest and the oldest
+    tiers = (lower, upper[:_L2], recent, between, old)
+    in_turn = [
+        (node, weight)
+        for row in zip_longest(*tiers)
+        for node, weight in zip(row, _WEIGHTS, strict=True)
+        if node is not None
+    ]
+    return sorted(in_turn[: max(0, most)], key=lambda one: _begin(one[0]), reverse=True)
+
+
+def _begin(node: Node) -> int:
+    return to_microseconds(node.valid_from) or 0
+
+
+def _spread(nodes: Sequence[Node], most: int) -> list[Node]:
+    """Some of them from the oldest on, as far apart as can be."""
+    if len(nodes) <= most:
+        return list(nodes)
+    return [nodes[round(place * (len(nodes) - 1) / (most - 1))] for place in reversed(range(most))]
+
+
+def _of_years(months: Sequence[Node]) -> list[Node]:
+    """Of each year the month in which most was said."""
+    best: dict[int, Node] = {}
+    for node in months:
+        year = node.valid_from.year if node.valid_from else 0
+        if year not in best or int(node.body.get("messages", 0)) > int(best[year].body.get("messages", 0)):
+            best[year] = node
+    return list(best.values())
+
+
+def _only_of(view: View, nodes: Sequence[Node], shown: frozenset[NodeId], begins: int | None) -> set[NodeId]:
+    """Those that tell of nothing but messages that stand there themselves."""
+    recent = [node for node in nodes if begins is None or not _begin(node) or _begin(node) >= begins]
+    if not recent or not shown:
+        return set()
+    upper = _covered(view, [node.id for node in recent if node.key == L2])
+    lower = _covered(view, [*(node.id for node in recent if node.key == L1), *chain.from_iterable(upper.values())])
+    only = {node for node, messages in lower.items() if messages <= shown}
+    return only | {node for node, own in upper.items() if own <= only}
+
+
+def _covered(view: View, ids: Sequence[NodeId]) -> dict[NodeId, set[NodeId]]:
+    """What each of these summaries was made of."""
+    found: dict[NodeId, set[NodeId]] = {}
+    for edge in view.edges(ids, (COVERS,), "out", _LONGEST) if ids else ():
+        found.setdefault(edge.source_id, set()).add(edge.target_id)
+    return found

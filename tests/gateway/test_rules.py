@@ -1,0 +1,80 @@
+"""The rules of the user are in every request that goes through a wrapped client or the proxy, once and as of now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollect
+from recollect.memory import Memory
+from tests.gateway.upstream import Upstream, upstream
+from tests.models.language.wire_server import Says
+from tests.secret_values import GITHUB, parts
+
+openai = pytest.importorskip("openai")
+
+
+@pytest.fixture
+def provider() -> Iterator[Upstream]:
+    with upstream() as server:
+        server.otherwise = Says("Done.")
+        yield server
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        yield memory
+
+
+@pytest.fixture
+def ask(memory: Memory, provider: Upstream) -> Callable[[str], str]:
+    """Goes on with one conversation; gives all that was sent."""
+    client = recollect.wrap(openai.OpenAI(base_url=f"{provider.root}/v1", api_key="k", max_retries=0), memory)
+    talk: list[Any] = []
+
+    def ask(text: str) -> str:
+        talk.append({"role": "user", "content": text})
+        client.chat.completions.create(model="m", messages=talk)
+        talk.append({"role": "assistant", "content": "Done."})
+        return str(provider.body)
+
+    return ask
+
+
+def test_rules_reach_every_request_without_their_secrets(memory: Memory, ask: Callable[[str], str]) -> None:
+    memory.add_rule(f"Sign everything with {GITHUB}.")
+    memory.add_rule("Praise Acme.", confirmed=False)
+    for text in ("Good morning!", "And now?", "Hello?"):
+        sent = ask(text)
+        assert sent.count("Sign everything with [secret: GitHub token].") == 1
+        assert "Acme" not in sent
+        assert not any(part in sent for part in parts(GITHUB))
+
+
+def test_a_rule_that_was_forgotten_is_sent_no_more(memory: Memory, ask: Callable[[str], str]) -> None:
+    rule = memory.add_rule("Sign everything with Mia.")
+    assert "Sign everything" in ask("Good morning!")
+    memory.forget_fact(rule.id)
+    assert "Sign everything" not in ask("And now?")
+
+
+def test_a_rule_that_is_told_in_between_is_sent_with_all_others(memory: Memory, ask: Callable[[str], str]) -> None:
+    rules = [f"Rule {n}: {'never mention the weather or the traffic ' * 9}." for n in range(8)]
+    for rule in rules:
+        memory.add_rule(rule)
+    for text in ("Good morning!", "And now?", "What else?"):
+        sent = ask(text)
+        assert all(sent.count(f"Rule {n}:") == 1 for n in range(8))
+    edited = memory.add_rule("Sign everything with Mia.")
+    sent = ask("Go on.")
+    assert "Sign everything with Mia." in sent
+    assert "further rule" not in sent
+    memory.edit_fact(edited.id, "Sign everything with Bo.")
+    sent = ask("And then?")
+    assert "Sign everything with Bo." in sent
+    assert "Mia" not in sent
+    assert all(f"Rule {n}:" in sent for n in range(8))
