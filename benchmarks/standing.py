@@ -115,7 +115,7 @@ def _store(memory: Memory, story: Mapping[str, Any]) -> datetime:
         if entry["as"] == "message":
             memory.store_message(entry["content"], conversation_id="here", timestamp=at)
         elif entry["as"] == "rule":
-            _store_rule(memory, entry["content"], at)
+            memory.add_rule(entry["content"])
         else:
             asked = {name: entry[name] for name in ("entity", "value") if name in entry}
             memory.store_fact(entry["content"], entry.get("attribute", ""), said_at=at, **asked)
@@ -127,15 +127,6 @@ def _as(one: Mapping[str, Any]) -> dict[str, Any]:
         return {"as": one["as"], "content": one["text"]}
     owner = _ABOUT.get(one["entity"], f"{one['entity']}'s")
     return {**one, "content": f"{owner} {one['attribute']} is {one['value']}."}
-
-
-def _store_rule(memory: Memory, text: str, at: datetime) -> None:
-    """As a rule, where the memory has them, else as it would be said."""
-    store = getattr(memory, "store_rule", None)
-    if store is None:
-        memory.store_message(f"From now on, always: {text}", conversation_id="here", timestamp=at)
-    else:
-        store(text)
 
 
 def _at(date: str) -> datetime:

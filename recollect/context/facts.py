@@ -15,7 +15,7 @@ from recollect.derive.entities.naming import entity_id
 from recollect.derive.entities.tally import MENTIONS
 from recollect.derive.facts.book import DERIVES_FROM
 from recollect.derive.facts.claim import DOSE, USER, VITAL, Provenance, entity_key, is_single, is_vital
-from recollect.derive.facts.fact import node_when
+from recollect.derive.facts.fact import is_rule, node_when
 from recollect.derive.facts.rules.subjects import ONES_OWN, ones_own
 from recollect.derive.facts.structured import structured
 from recollect.derive.tasks.base import LIVE
@@ -55,7 +55,7 @@ _RANKS = {
 }
 _USERS = (*VITAL, DOSE, *_RANKS)
 _PLANS = ("plan", "appointment")
-_READ, _READ_NEWEST, _TOLD = 2_000, 120, 120
+_READ, _READ_ANYBODYS, _READ_NEWEST, _TOLD = 2_000, 1_000, 300, 120
 _OFTEN = 3  # messages that mention somebody, of whom this namespace then speaks
 _LEFT = timedelta(days=30)  # after which a plan without a date is none any more
 _LONGEST_RELATION = 40  # characters
@@ -64,9 +64,9 @@ _LONGEST_RELATION = 40  # characters
 def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[Line]:
     """What holds now, in the order in which it is to be told."""
     own = _held(view, now, keys=(USER,), attributes=_USERS)
-    newest = _held(view, now, keys=(USER,), limit=_READ_NEWEST)
+    newest = [node for node in _held(view, now, limit=_READ_NEWEST) if node.key == USER and not is_rule(node)]
     pinned = _held(view, now, keys=(USER,), pinned=True)
-    anybodys = _held(view, now, attributes=(*VITAL, DOSE, *_WHO, *_FIGURES))
+    anybodys = _held(view, now, attributes=(*VITAL, DOSE, *_WHO, *_FIGURES), limit=_READ_ANYBODYS)
     relations = _relations([*own, *newest, *anybodys])
     spoken = _spoken_of(view, [node for node in anybodys if is_vital(_attribute(node))], relations, conversation)
     theirs = [node for node in anybodys if not is_vital(_attribute(node)) or node.key in spoken]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -13,13 +13,13 @@ from recollect.context.budget import PER_ENTRY, shortened, tokens_in
 from recollect.context.listed import Line, part_of
 from recollect.context.result import Part
 from recollect.derive.summaries.nodes import COVERS, L1, L2
-from recollect.derive.summaries.periods import MONTH, Period
+from recollect.derive.summaries.periods import MONTH, WEEK, Period
 from recollect.derive.tasks.base import LIVE
 from recollect.record import Node, NodeId, NodeKind, to_microseconds
 from recollect.store import View, Where
 
 _READ = 200  # summaries, the newest
-_YEARS = 20
+_YEARS, _WEEKS = 20, 10  # of which summaries are read
 #: How many are told of each age, and how much each gets of the room beside the others.
 _L1, _L2, _MONTHS, _BEFORE, _OLD = 3, 3, 6, 3, 6
 _WEIGHTS = (4.0, 3.0, 2.0, 1.5, 1.0)
@@ -42,10 +42,11 @@ _FIRST = "specifics"
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """The summaries of a namespace, newest first: L1 that are in no L2, L2, and months."""
+    """The summaries of a namespace, newest first: L1 that are in no L2, L2, weeks and months."""
 
     lower: tuple[Node, ...] = ()
     upper: tuple[Node, ...] = ()
+    weeks: tuple[Node, ...] = ()
     months: tuple[Node, ...] = ()
 
 
@@ -56,7 +57,7 @@ def read_summaries(view: View, now: datetime) -> Ages:
     upper = [node for node in nodes if node.key == L2]
     covered = {edge.target_id for edge in view.edges([n.id for n in upper], (COVERS,))} if upper else set()
     lower = [node for node in nodes if node.key == L1 and node.id not in covered]
-    return Ages(tuple(lower), tuple(upper), tuple(_months(view, now)))
+    return Ages(tuple(lower), tuple(upper), tuple(_weeks(view, now)), tuple(_months(view, now)))
 
 
 def summaries_part(view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, room: int) -> Part | None:
@@ -136,8 +137,18 @@ def _place(node: Node) -> tuple[int, int, str]:
 def _months(view: View, now: datetime) -> list[Node]:
     """The months that have been summarised, newest first."""
     firsts = [date(year, month, 1) for year in view.years()[-_YEARS:] for month in range(1, 13)]
-    ids = [Period(MONTH, first).node_id for first in reversed(firsts) if first <= now.date()]
-    return [node for node in view.get(Node, ids) if node.state == LIVE and node.text]
+    return _of(view, [Period(MONTH, first) for first in reversed(firsts) if first <= now.date()])
+
+
+def _weeks(view: View, now: datetime) -> list[Node]:
+    """The last weeks that have been summarised, newest first."""
+    monday = now.date() - timedelta(days=now.weekday())
+    return _of(view, [Period(WEEK, monday - timedelta(weeks=back)) for back in range(_WEEKS)])
+
+
+def _of(view: View, periods: Sequence[Period]) -> list[Node]:
+    found = view.get(Node, [period.node_id for period in periods])
+    return [node for node in found if node.state == LIVE and node.text]
 
 
 def _chosen(
@@ -151,7 +162,8 @@ def _chosen(
     first = min((_begin(node) for node in lower), default=None) if first is None else first
     months = [node for node in ages.months if first is None or _begin(node) < first]
     after = max((to_microseconds(node.valid_to) or 0 for node in months), default=0)
-    between = _spread([node for node in upper[_L2:] if not months or _begin(node) >= after], _BEFORE)
+    # What no month tells of: other L2, or where there are no L1 and L2 the weeks.
+    between = _spread([node for node in upper[_L2:] or ages.weeks if _begin(node) >= after], _BEFORE)
     old = _spread(_of_years(months[_MONTHS:]), _OLD)
     recent = [*months[:1], *reversed(months[1:_MONTHS])]  # where there is room for two, the newest and the oldest
     tiers = (lower, upper[:_L2], recent, between, old)

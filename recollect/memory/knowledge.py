@@ -201,9 +201,10 @@ class Knowledge(Handle):
     ) -> Relation:
         """Adds a relation between two entities, which are added where they are not known. It is a fact and settles with
         what messages say: of LIVES_IN, WORKS_AT and the like one is current. The same again is the same. `source` and
-        `target` may be "you"; `sources` are as in `add_entity`. Raises InvalidInput, NotFound.
+        `target` may be "you"; `sources` are as in `add_entity`, and it was said when the newest of them was. Raises
+        InvalidInput, NotFound.
         """
-        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, sources_of
+        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.entities.directory import Directory
         from recollect.derive.graph.reader import Reader
         from recollect.derive.graph.relationship import check_two, known_as, told_relationship, types_of
@@ -211,6 +212,7 @@ class Knowledge(Handle):
         check_adder(provenance)
         with self._space.view() as view:
             messages = sources_of(view, sources)
+            said = last_said(view, messages)
             directory = Directory(view)
             ends = [known_as(directory, self._as_left(name)) for name in (source, target)]
             check_two(directory, *(name for name, _ in ends))
@@ -222,7 +224,7 @@ class Knowledge(Handle):
             since=since,
             until=until,
             provenance=provenance,
-            now=self._clock(),
+            now=said or self._clock(),
             id=self._ids(),
         )
         for (name, is_known), kind in zip(ends, types_of(relation), strict=True):

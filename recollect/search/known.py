@@ -98,24 +98,21 @@ def fit(evidence: Evidence, found: Signs) -> Fit:
     """Whether the best is worth showing to who may not have asked for it, by the signs that were found.
 
     Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about.
-    A word or two that ask nothing fit a little, unless a passage is near in meaning, or holds what is rare enough to be
-    in one passage alone. All fits where the signs say little (few passages, vectors that cannot read the text, another
-    language than they were measured in) or the text names what is here (somebody who speaks, a day, an identifier).
+    A known word or two that ask nothing fit a little, unless a passage is near in meaning, or holds what is rare enough
+    to be in one passage alone. All fits where the signs say little (few passages, vectors that cannot read the text,
+    another language than they were measured in) or the text names what is here (somebody who speaks, a day, an
+    identifier).
     """
     features, question = evidence.features, evidence.question
     names = evidence.named or features.inside.any() or features.sought.any()
-    if (
-        names
-        or not question.terms
-        or not question.is_english
-        or features.size < TELLING_SIZE
-        or not features.dense.any()
-    ):
+    tells = question.terms and question.is_english and features.size >= TELLING_SIZE and features.dense.any()
+    if names or not tells:
         return Fit.WELL
     if _logit(found, KNOWN_INSTANT) + WHOLE_ARCHIVE * _mean_cosine(features) < FITS:
         return Fit.NOTHING
     asks = question.is_personal or "?" in question.text
-    if asks or len(question.terms) > SAYS_LITTLE or float(features.dense.max()) >= FITS_BY_MEANING:
+    plain = len(question.terms) <= SAYS_LITTLE and bool(features.frequencies.all())
+    if asks or not plain or float(features.dense.max()) >= FITS_BY_MEANING:
         return Fit.WELL
     by_chance = float(dots(features.holds[:, 0, :], features.idf).max()) < _rarest(features)
     return Fit.A_LITTLE if by_chance else Fit.WELL

@@ -111,3 +111,11 @@ def test_nothing_is_withheld_by_the_signs_of_vectors_that_they_were_not_measured
                 memory.store_message(f"The wind at buoy {number} was weak.", "user", conversation_id="talk")
             context = memory.prepare_context("Explain photosynthesis to nephews", budget=4_000)
             assert (retrieved(context) == 0) == silent
+
+
+def test_the_same_on_neo4j(neo4j_place: str) -> None:
+    with recollect.open(neo4j_place, background=False) as memory:
+        for number in range(120):
+            memory.store_message(f"The wind at buoy {number} was weak.", "user", conversation_id="talk")
+        assert not retrieved(memory.prepare_context("Explain photosynthesis to nephews", budget=4_000))
+        assert retrieved(memory.prepare_context("How was the wind at buoy 17?", budget=4_000)) > 1_000

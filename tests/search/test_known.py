@@ -209,14 +209,15 @@ def test_in_doubt_all_fits() -> None:
 def test_a_word_or_two_fit_a_little_unless_they_are_rare_together_or_near_in_meaning() -> None:
     some, rare = 4.0, 9.0
 
-    def of(text: str, idf: float, **changed: Any) -> Fit:
+    def of(text: str, idf: float, known: int = 3, **changed: Any) -> Fit:
         evidence = put(text, holds=np.ones((2, 5, 1)), **changed)
-        features = replace(evidence.features, idf=np.full(1, idf, np.float32))
+        features = replace(evidence.features, idf=np.full(1, idf, np.float32), frequencies=np.full(1, known))
         return fit(replace(evidence, features=features), NEAR)
 
     assert of("good morning", some) is Fit.A_LITTLE
     assert of("sourdough starter", rare) is Fit.WELL
     assert of("good morning", some, dense=[0.7, 0.1]) is Fit.WELL
     assert of("is the morning good?", some) is Fit.WELL
+    assert of("good dawn", some, known=0) is Fit.WELL
     assert of("my good morning", some) is Fit.WELL
     assert of("good morning to the sourdough starter", some) is Fit.WELL

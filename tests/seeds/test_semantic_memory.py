@@ -157,7 +157,7 @@ def test_the_graph_adds_to_what_a_question_is_answered_from(home: Path) -> None:
         for source, relation, target in RELATIONS:
             memory.add_relationship(source, relation, target, sources=[said[1].id])
         assert memory.ask("Why did I choose Next.js?").intent is Intent.DECISION
-    assert "| Next.js IMPROVES SEO" in model.prompts[-1]
+    assert "| Next.js IMPROVES SEO (said 2025-03-03)" in model.prompts[-1]
     assert "| Next.js REPLACES React" in model.prompts[-1]
 
 

@@ -99,7 +99,6 @@ def test_an_answer_leads_to_the_part_of_the_document_that_it_came_from(place: st
         assert entity_id("Project Titan") in targets(memory, answer.question_id, "MENTIONS")
 
 
-@pytest.mark.xfail(strict=True, reason="answers are stored with the numbers of their sources (D19)")
 def test_an_answer_is_stored_without_the_numbers_of_its_sources(home: Path) -> None:
     """[2] Step 5: Updating the Graph. The edge says the source; a number would mean another one in the next turn."""
     model = FakeModel("Project Titan scales with an autoscaler [1].")
@@ -121,7 +120,6 @@ def test_what_is_named_often_and_lately_is_salient(memory: Memory) -> None:
     assert often > once > old
 
 
-@pytest.mark.xfail(strict=True, reason="a summary has no edges to what it mentions (D19)")
 def test_a_summary_mentions_what_it_is_about(on_both: Memory) -> None:
     """[2] Context Pruning and Summarization: Conversational Summarization. A condensed run is linked to its names."""
     say(

@@ -168,7 +168,6 @@ def test_a_new_conversation_knows_what_went_before(memory: Memory) -> None:
     assert "15 mg" in memory.prepare_context("How should we go on?", "new", 4_000).text
 
 
-@pytest.mark.xfail(strict=True, reason="exchanges wait in each conversation by itself (D2)")
 def test_short_conversations_are_summed_up_together(memory: Memory) -> None:
     """[1] The L1 Layer: Tactical Summaries. Ten exchanges are ten, in however many conversations they were said."""
     for visit in range(6):

@@ -9,12 +9,12 @@ from functools import cache
 from importlib import resources
 
 from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.citations import Checked
 from recollect.answer.ask.evidence import Evidence, Passage
 from recollect.answer.ask.extract import best_quote
 from recollect.answer.ask.intents import Intent, Settings
 from recollect.answer.chat.events import Again, Words
 from recollect.answer.chat.loop import Ended, converse
+from recollect.answer.citations import Checked
 from recollect.models.language.talk import Said, TalkingModel
 from recollect.models.language.transcript import Entry, heading, material, room_for
 from recollect.text.marks import marked

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.answer.ask.citations import renumbered
 from recollect.answer.ask.evidence import Evidence, Passage, around
 from recollect.answer.ask.extract import extract
 from recollect.answer.ask.intents import read_intent
 from recollect.answer.chat.retrieve import Source
+from recollect.answer.citations import renumbered
 from recollect.record import Conversation
 from recollect.store import Space
 

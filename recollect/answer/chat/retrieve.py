@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.answer.ask.citations import cited_in
 from recollect.answer.chat.graph import Neighbourhood
+from recollect.answer.citations import cited_in
 from recollect.derive.entities.entity import Entity
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
 from recollect.record.pieces import document_message

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.citations import renumbered
 from recollect.answer.ask.evidence import Evidence, Passage
 from recollect.answer.ask.extract import extract
 from recollect.answer.ask.intents import Intent
+from recollect.answer.citations import renumbered
 from recollect.answer.research.findings import Finding, Findings, Key, key, only
 from recollect.answer.research.plan import Plan, SubQuery
 from recollect.record import NodeId

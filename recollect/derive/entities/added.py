@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal, get_args
 
 from recollect.derive.entities.naming import folded, group
@@ -86,6 +87,11 @@ def sources_of(view: View, sources: Sequence[str]) -> list[NodeId]:
         if own not in there:
             raise NotFound(f"No message has the ID {own!r}.", hint="Sources are whole ids of messages.")
     return ids
+
+
+def last_said(view: View, messages: Sequence[NodeId]) -> datetime | None:
+    """When the newest of these messages was said; None where no time of theirs is known."""
+    return max((m.timestamp for m in view.get(Message, messages) if m.timestamp is not None), default=None)
 
 
 def drawn_from(node: NodeId, sources: Iterable[NodeId]) -> list[Edge]:

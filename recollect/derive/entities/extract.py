@@ -59,6 +59,7 @@ _SPEAKS = re.compile(
     r"lives|works|runs|uses|needs|does|can|will|helps|comes|goes|improves|replaces|supports|sent|gave|came|went)\b)"
 )
 _POSSESSIVE = re.compile(r"'s?$")
+_LONE_LETTER = re.compile(r"( [A-Z])\.$")  # with the end of the sentence: "Project X."
 _NO_NAME = re.compile(
     r"(?:[KQRBN][a-h]?x?[a-h][1-8][+#]?|[A-Z]\d{1,3}|[A-Z][a-z#b]|[A-Z]/\w+)$"
 )  # chess, cells, chords
@@ -144,7 +145,7 @@ def _of_run(
         if len(words) > _MOST_WORDS or len(name) > _LONGEST:
             continue
         if is_name(words, text[end : end + 24], mid, first=first, heading=heading, strict=strict):
-            yield _POSSESSIVE.sub("", name), start
+            yield _LONE_LETTER.sub(r"\1", _POSSESSIVE.sub("", name)), start
         elif heading and len(words) > 1:
             yield from _known_in(words, start)
 
@@ -164,7 +165,9 @@ def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int,
     """
     piece: list[str] = []
     start, at, first = run.start(), run.start(), "begins" if initial else ""
-    for number, word in enumerate(run[0].split(" ")):
+    words = run[0].split(" ")
+    initial = initial and not _is_kind_of(words)
+    for number, word in enumerate(words):
         plain = _POSSESSIVE.sub("", word).rstrip(".").lower()
         inner = plain in WITHIN and word[:1].islower()
         if (
@@ -183,6 +186,13 @@ def _pieces(run: re.Match[str], initial: bool) -> Iterator[tuple[list[str], int,
                 piece, first = [], ""
         at += len(word) + 1
     yield from _closed(piece, start, first)
+
+
+def _is_kind_of(words: list[str]) -> bool:
+    """Whether the first word says what kind of thing the second names: "Project X", but not "Project Management"."""
+    if len(words) < 2 or is_ordinary(words[1].rstrip(".").lower()):
+        return False
+    return type_of(f"{words[0]} {words[1]}", "", 0) == "project"
 
 
 def _is_out(word: str, plain: str, *, begins: bool, initial: bool) -> bool:

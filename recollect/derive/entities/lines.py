@@ -46,15 +46,16 @@ def lines(text: str) -> list[Line]:
     if "](" in cleaned:
         cleaned = _LINK.sub(r"\1", cleaned)
     found: list[Line] = []
-    at = 0
+    at, end = 0, len(cleaned.rstrip())
     for raw in cleaned.split("\n"):
         if raw.strip():
-            found += _read(raw, at)
+            found += _read(raw, at, heads=at + len(raw) < end)
         at += len(raw) + 1
     return found
 
 
-def _read(raw: str, at: int) -> list[Line]:
+def _read(raw: str, at: int, *, heads: bool) -> list[Line]:
+    """The line with its label. `heads`: others follow, which it may be the heading of."""
     if _HEADING.match(raw):
         return [Line(_EMPHASIS.sub("", raw.lstrip("# |=-")), at, heading=True)]
     body = _BULLET.sub("", raw, count=1)
@@ -66,15 +67,19 @@ def _read(raw: str, at: int) -> list[Line]:
         body = body[label.end() :]
     body = _EMPHASIS.sub("", body).strip() if "*" in body or "_" in body else body.strip()
     if body:
-        found.append(Line(body, at + 1, heading=_is_heading(body, listed=listed)))
+        found.append(Line(body, at + 1, heading=_is_heading(body, listed=listed, heads=heads)))
     return found
 
 
-def _is_heading(body: str, *, listed: bool) -> bool:
-    """Whether most words of a line without an end have capitals."""
+def _is_heading(body: str, *, listed: bool, heads: bool) -> bool:
+    """Whether most words of a line without an end have capitals. One that nothing follows is none as a rule: people
+    leave out the full stop. There all of them must have one, as in a title.
+    """
     if body.endswith(_ENDS):
         return _many(body, 0.85, least=5)
-    return _many(body, 0.6 if listed else 0.65, least=2 if listed else 3)
+    if listed:
+        return _many(body, 0.6, least=2)
+    return _many(body, 0.65 if heads else 1.0, least=3)
 
 
 def _many(body: str, share: float, *, least: int) -> bool:

@@ -179,10 +179,26 @@ SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.
 FROM json_each(?13) w CROSS JOIN node n ON n.ns = ?1 AND n.kind = 'fact'
   AND substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1) = w.value
 WHERE CASE WHEN ?15 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
-  AND ?5 = ?5 AND ?6 IS NULL AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7))) AND ?8 IS NULL
+  AND ?5 = ?5 AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7))) AND ?8 IS NULL
   AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
   AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
   AND (?14 = 0 OR n.body ->> 'pinned')
+ORDER BY iif(?15, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?15, NULL, n.id), n.id DESC LIMIT ?2
+"""
+# Few facts are pinned; an index holds those alone.
+PINNED_FACTS = """
+SELECT n.id, n.kind, n.key, n.text, n.state, n.conversation_id, n.valid_from, n.valid_to, n.score, n.origin, n.made_by,
+    n.body, n.erased, coalesce(n.valid_from, -9223372036854775808)
+FROM node n WHERE n.ns = ?1 AND n.kind = 'fact' AND n.body ->> 'pinned'
+  AND CASE WHEN ?15 THEN (coalesce(n.valid_from, -9223372036854775808), n.id) < (?4, ?3) ELSE n.id > ?3 END
+  AND ?5 = ?5 AND (?6 IS NULL OR n.key IN (SELECT value FROM json_each(?6)))
+  AND (?7 IS NULL OR n.state IN (SELECT value FROM json_each(?7))) AND ?8 IS NULL
+  AND (?9 IS NULL OR coalesce(n.valid_from, ?9) <= ?9 AND ?9 < coalesce(n.valid_to, 9223372036854775807))
+  AND (?10 IS NULL OR n.valid_from >= ?10) AND (?11 IS NULL OR n.valid_from < ?11) AND (?12 IS NULL OR n.erased = ?12)
+  AND ?14 = ?14
+  AND (?13 IS NULL OR substr(n.body ->> 'attribute', 1, instr((n.body ->> 'attribute') || ' of ', ' of ') - 1)
+    IN (SELECT value FROM json_each(?13)))
 ORDER BY iif(?15, -coalesce(n.valid_from, -9223372036854775807), 0), iif(?15, NULL, n.id), n.id DESC LIMIT ?2
 """
 NODES_OF_CONVERSATION = """
@@ -257,12 +273,12 @@ def _statement(kind: Any, where: Where, newest: bool) -> tuple[str, tuple[Any, .
         lists = (_list(where.kinds), _list(where.keys), _list(where.states))
         told = (_list(where.attributes), int(where.pinned))
         of_nodes = (*lists, where.conversation, where.current, *period, deleted, *told)
+        if where.conversation is None and where.kinds == (NodeKind.FACT.value,) and (where.pinned or where.attributes):
+            return (PINNED_FACTS if where.pinned else FACTS_OF_ATTRIBUTES), (*of_nodes, int(newest))
         if where.keys:
             return NODES_OF_KEYS, (*of_nodes, int(newest))
         if where.conversation is not None:
             return (NODES_OF_CONVERSATION_NEWEST if newest else NODES_OF_CONVERSATION), of_nodes
-        if where.attributes and where.kinds == (NodeKind.FACT.value,):
-            return FACTS_OF_ATTRIBUTES, (*of_nodes, int(newest))
         if newest:
             return (NODES_OF_KIND_NEWEST if len(where.kinds) == 1 else NODES_NEWEST), of_nodes
         return NODES_BY_ID, of_nodes

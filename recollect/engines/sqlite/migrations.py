@@ -43,6 +43,7 @@ DROP INDEX IF EXISTS node_by_time;
 CREATE INDEX IF NOT EXISTS node_by_kind ON node (ns, kind, coalesce(valid_from, -9223372036854775808), id);
 CREATE INDEX IF NOT EXISTS fact_by_attribute
 ON node (ns, substr(body ->> 'attribute', 1, instr((body ->> 'attribute') || ' of ', ' of ') - 1)) WHERE kind = 'fact';
+CREATE INDEX IF NOT EXISTS fact_pinned ON node (ns, kind) WHERE kind = 'fact' AND body ->> 'pinned';
 """
 NAMES = "SELECT name FROM namespace"
 RENAME = "UPDATE namespace SET name = ? WHERE name = ?"

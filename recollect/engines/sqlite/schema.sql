@@ -149,6 +149,7 @@ CREATE INDEX node_by_kind ON node (ns, kind, coalesce(valid_from, -9223372036854
 CREATE INDEX fact_by_attribute
     ON node (ns, substr(body ->> 'attribute', 1, instr((body ->> 'attribute') || ' of ', ' of ') - 1))
     WHERE kind = 'fact';
+CREATE INDEX fact_pinned ON node (ns, kind) WHERE kind = 'fact' AND body ->> 'pinned';
 CREATE TABLE edge (
     ns INTEGER NOT NULL REFERENCES namespace,
     source_id TEXT NOT NULL,

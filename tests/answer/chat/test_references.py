@@ -43,6 +43,37 @@ def test_every_reference_is_told() -> None:
     assert (found.by, found.changed) == ("rules", True)
 
 
+#: As people type: without a full stop, in small letters, the name where the sentence begins.
+_X, _T = "Project X is a deployment platform. It uses Kubernetes.", "Project Titan is a platform. It uses Kubernetes."
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "question", "meant"),
+    [
+        ("Tell me about Project X", _X, "How does it scale?", "How does Project X scale?"),
+        ("tell me about Project X", _X, "how does it scale", "how does Project X scale"),
+        ("tell me about project x", _X, "how does it scale", "how does Project X scale"),
+        ("Tell me about Project X.", _X, "How does it scale?", "How does Project X scale?"),
+        ("Project X", _X, "How does it scale?", "How does Project X scale?"),
+        ("Project X uses Kubernetes", "Yes, it does.", "How does it scale?", "How does Project X scale?"),
+        ("Tell me about Project Titan", _T, "how does it scale", "how does Project Titan scale"),
+        ("tell me about project titan", _T, "how does it scale", "how does Project Titan scale"),
+        ("What about Redis", "Redis is a store. It is written in C.", "does it scale", "does Redis scale"),
+        ("Who Is Anna Weber", "Anna Weber is a vet.", "where does she work", "where does Anna Weber work"),
+    ],
+)
+def test_what_is_typed_without_marks_and_capitals_is_spoken_of_too(
+    said: str, answer: str, question: str, meant: str
+) -> None:
+    """D5."""
+    assert resolve(question, [Line(True, said), Line(False, answer)]).text == meant
+
+
+def test_what_may_be_a_person_or_a_thing_is_not_passed_over() -> None:
+    lines = [Line(True, "Tell me about Acme Rocket"), Line(False, "Acme Rocket is a launcher. It uses Python.")]
+    assert not resolve("how does it scale", lines).changed
+
+
 def test_two_that_are_equally_likely_are_left_alone() -> None:
     lines = [Line(True, "Should I use Redis and Kafka?"), Line(False, "Both have their place.")]
     assert not resolve("How much memory does it need?", lines).changed

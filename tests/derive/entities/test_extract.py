@@ -31,6 +31,11 @@ def types(text: str) -> dict[str, str]:
         ("我用 PostgreSQL 和 Redis，张老师推荐的《三体》很好。", ["PostgreSQL", "Redis", "张老师", "三体"]),
         ("Мы с Анной Петровой летим в Лиссабон.", ["Анной Петровой", "Лиссабон"]),
         ("I visited Tel Aviv, São Paulo and Malmö.", ["Tel Aviv", "São Paulo", "Malmö"]),
+        ("Tell me about Project X", ["Project X"]),
+        ("Hello!\nTell me about Project Titan", ["Project Titan"]),
+        ("Tell me about Project X. Then go on.", ["Project X"]),
+        ("Project X uses Kubernetes", ["Project X", "Kubernetes"]),
+        ("What about Redis", ["Redis"]),
     ],
 )  # fmt: skip
 def test_these_are_names(text: str, found: list[str]) -> None:
@@ -48,6 +53,9 @@ def test_these_are_names(text: str, found: list[str]) -> None:
         "See https://Example.com/Some/Path or mail Bob.Smith@Example.com",
         "Good Morning! Happy Birthday! Thank You So Much!",
         "NO WAY, THIS IS SO GOOD",
+        "Steps For Your Garden Project\nwater it daily",
+        "Project Management is hard",
+        "A Poem About Love",
         "It's Be4, then Bg6 and Db or G7; see A1.",
         "今日は日本語だけで話したいです。週末に陶芸教室に行きました。",
         "",

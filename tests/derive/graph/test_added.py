@@ -181,6 +181,14 @@ def test_a_message_proves_what_was_drawn_from_it(memory: Memory) -> None:
     assert relation.evidence == (source,)
 
 
+def test_what_was_drawn_from_messages_was_said_when_they_were(memory: Memory) -> None:
+    earlier, later = tell(memory, "Notes on Leeds.", 2020), tell(memory, "Notes on Porto.", 2022)
+    memory.add_relationship("Sam", "LIVES_IN", "Porto", sources=[later])
+    relation = memory.add_relationship("Sam", "LIVES_IN", "Leeds", sources=[earlier])
+    assert relation.said == datetime(2020, 3, 1, tzinfo=UTC)
+    assert shown(memory, "Sam") == ["Sam --[LIVES_IN]--> Porto"]
+
+
 # --- corrections, dumps, rebuilding -----------------------------------------------------------------------------------
 def test_it_is_renamed_merged_and_taken_apart_as_what_was_derived(memory: Memory) -> None:
     memory.add_relationship("Sam", "LIVES_IN", "Porto")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import dropwhile
 
 from recollect.answer.chat.references.nouns import MEN, WOMEN, Thing, things
+from recollect.derive.entities.extract import RUN
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import folded
+from recollect.derive.entities.types import type_of
+from recollect.text.stopwords import STOP_WORDS
 
 #: Each message back counts so much less than the one after it; a mention early in a sentence so much more than others.
 DECAY, SUBJECT = 0.6, 1.5
@@ -71,6 +75,10 @@ def candidates(lines: Sequence[Line]) -> list[Candidate]:
                 found[folded(mention.name)] = Candidate(mention.name, mention.type, last=ago, first=mention.start)
             elif known.type == "concept":
                 known.type = mention.type
+    for candidate in _echoed(recent):
+        own = folded(candidate.name)
+        if not any(own in key or key in own for key in found):
+            found[own] = candidate
     for candidate in found.values():
         for ago, line in recent:
             _weigh(candidate, ago, line)
@@ -79,6 +87,20 @@ def candidates(lines: Sequence[Line]) -> list[Candidate]:
         every += _couples(line, ago, every)
     every += _things(recent, every)
     return sorted(every, key=lambda candidate: (-candidate.score, candidate.last, candidate.first))
+
+
+def _echoed(recent: Sequence[tuple[int, Line]]) -> Iterator[Candidate]:
+    """Names of several words that begin a sentence, which says nothing by itself, and that another message has as well,
+    in capitals or not: "project titan", and "Project Titan is …" in answer.
+    """
+    texts = [line.text[:_READ] for _, line in recent]
+    for place, (ago, _) in enumerate(recent):
+        others = [folded(text) for text in (*texts[:place], *texts[place + 1 :])]
+        for run in RUN.finditer(texts[place]):
+            words = list(dropwhile(lambda word: word.lower() in STOP_WORDS, run[0].rstrip(".").split(" ")))
+            name = " ".join(words)
+            if len(words) > 1 and any(re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", text) for text in others):
+                yield Candidate(name, type_of(name, "", 0), last=ago, first=run.start())
 
 
 def _known(found: dict[str, Candidate], name: str) -> Candidate | None:

@@ -126,6 +126,8 @@ def _meant(one: Anaphor, known: Sequence[Candidate], question: str, neighbours: 
     if not fitting:
         return None
     best, *others = fitting
+    if one.wants is Wants.THING and any(_may_be(c) and best.score < c.score for c in known):
+        return None
     if not others or best.score >= MARGIN * others[0].score:
         return best
     if neighbours is not None and len(named) > 0:
@@ -135,6 +137,11 @@ def _meant(one: Anaphor, known: Sequence[Candidate], question: str, neighbours: 
         if ranked[0][0] > 0 and ranked[0][0] > 2 * ranked[1][0]:
             return ranked[0][1]
     return None
+
+
+def _may_be(candidate: Candidate) -> bool:
+    """Whether it may be a thing as well as a person: nothing tells but that it is written like a full name."""
+    return candidate.last < REACH and candidate.type == "concept" and candidate.is_named and candidate.is_person
 
 
 def _fits(one: Anaphor, candidate: Candidate) -> bool:

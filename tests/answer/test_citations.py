@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.answer.ask.citations import Checked, renumbered
+from recollect.answer.citations import Checked, renumbered
 
 
 def fed(text: str, known: set[int], size: int = 1) -> tuple[str, Checked]:
