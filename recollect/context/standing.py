@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.context.choices import ToolNames
 from recollect.context.facts import facts_part, read_facts
 from recollect.context.newest import is_asked, newest_of, recent_part
 from recollect.context.result import Part
@@ -61,7 +62,7 @@ def standing(
     room: int,
     now: datetime,
     *,
-    with_tools: bool = True,
+    tools: ToolNames | None = None,
     known: Collection[NodeId] = (),
 ) -> Standing:
     """What stands, in at most its shares of `room` tokens; with how the rest of a long message is opened where there
@@ -73,7 +74,7 @@ def standing(
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: newest_of(view, conversation_id, window))
     asked = newest[-1].id if newest and is_asked(newest[-1], text) else None
     of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
-    recent, said, kept = recent_part([m for m in newest if m.id != asked], window, int(room * of_recent), with_tools)
+    recent, said, kept = recent_part([m for m in newest if m.id != asked], window, int(room * of_recent), tools)
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
     most, ample = int(room * LONG_TERM_SHARE), min(1.0, (room / _AMPLE) ** 2)
     here = conversation_id or (newest[-1].conversation_id if newest else None)
