@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from recollect.context.budget import tokens_in
@@ -62,6 +62,7 @@ class Endless:
     blocks: Blocks = field(default_factory=Blocks)
     awaited: Recent[Exchange] = field(default_factory=lambda: Recent(_AWAITED))
     recording: Recording = field(default_factory=Recording.own)
+    by: Literal["proxy", "wrap"] = "proxy"
 
     def fetched(
         self, path: str, headers: Mapping[str, str], upstream: str, *, within: Sequence[str] = ()
@@ -223,7 +224,12 @@ class Endless:
             tools=False,
         )
         exchange.degraded = context.degraded or ""
-        return self.blocks.make(memory, key, context)
+        block = self.blocks.make(memory, key, context)
+        if block.text and exchange.asked.stores:
+            memory.record_request(
+                self.by, context.parts, conversation_id=placed.conversation_id, message_id=placed.ids.get(asked)
+            )
+        return block
 
 
 @dataclass(slots=True, eq=False)

@@ -88,6 +88,16 @@ def test_rules_beside_a_long_text_leave_the_budget_as_it_is(memory: Memory, budg
             assert counted(context) == context.tokens <= budget
 
 
+@pytest.mark.parametrize("budget", BUDGETS[2:])
+def test_rules_leave_the_allergies_their_place(memory: Memory, budget: int) -> None:
+    memory.store_fact("The user is allergic to peanuts.", "allergy", value="peanuts")
+    for n in range(8):
+        memory.add_rule(f"Rule {n}: {'never mention the weather or the traffic in any answer at all ' * 6}")
+    context = memory.prepare_context("Hello!", budget=budget)
+    assert "allergic to peanuts" in context.text
+    assert "Rule 0" in context.text
+
+
 def test_what_changes_in_the_memory_changes_no_rule(ruled: Memory) -> None:
     before = ruled.prepare_context("Hello!", "talk").part("rules")
     talk(ruled, ["And now?", "Yes."], begin=4)

@@ -65,9 +65,7 @@ def test_a_rule_that_was_forgotten_is_sent_no_more(memory: Memory, ask: Callable
     assert "Sign everything" not in ask("And now?")
 
 
-def test_a_rule_that_is_told_in_between_is_sent_beside_all_others_once(
-    memory: Memory, ask: Callable[[str], str]
-) -> None:
+def test_a_rule_told_in_between_is_sent_beside_all_others_once(memory: Memory, ask: Callable[[str], str]) -> None:
     rules = [f"Rule {n}: {'never mention the weather or the traffic ' * 9}." for n in range(8)]
     for rule in rules:
         memory.add_rule(rule)
