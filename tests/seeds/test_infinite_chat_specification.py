@@ -97,10 +97,7 @@ def test_each_chunk_that_matches_is_found(alone: InfiniteChat) -> None:
     "query",
     [
         "OAuth2 best practices",
-        pytest.param(
-            "OAuth2 best practices refresh tokens short-lived",
-            marks=pytest.mark.xfail(strict=True, reason="scores of a partition of one row say little (D10)"),
-        ),
+        "OAuth2 best practices refresh tokens short-lived",
     ],
 )
 def test_a_tool_call_is_found_in_a_young_memory(chat: InfiniteChat, query: str) -> None:
