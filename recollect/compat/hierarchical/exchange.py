@@ -24,6 +24,7 @@ from recollect.compat.hierarchical.records import (
     knowledge_edge,
     read,
     told_confidence,
+    up_to_date,
     written,
 )
 from recollect.compat.hierarchical.storing import claim_of, recorded, superseded
@@ -67,11 +68,13 @@ def every(view: View) -> Iterator[Node]:
 def graph(view: View, agent_name: str, now: datetime) -> dict[str, Any]:
     """All of it: nodes by creation, and the edges among them."""
     nodes = sorted(every(view), key=lambda node: (to_microseconds(node.valid_from) or 0, node.id))
-    there = {node.id for node in nodes}
-    edges = [edge for edge in view.edges(None) if edge.type in EDGES and {edge.source_id, edge.target_id} <= there]
+    there = {node.id: node for node in nodes}
+    edges = [
+        edge for edge in view.edges(None) if edge.type in EDGES and {edge.source_id, edge.target_id} <= there.keys()
+    ]
     return {
         "nodes": [_plain(node) for node in nodes],
-        "edges": [_plain_edge(edge) for edge in edges],
+        "edges": [_plain_edge(up_to_date(edge, there)) for edge in edges],
         "agent_name": agent_name,
         "exported_at": written(now),
     }

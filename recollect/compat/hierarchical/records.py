@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from recollect.compat.hierarchical.classify import MemoryCategory
+from recollect.compat.hierarchical.contradiction import detect_contradiction
 from recollect.compat.hierarchical.graph import KnowledgeEdge, KnowledgeNode, number
-from recollect.compat.hierarchical.names import extract_entity_name
+from recollect.compat.hierarchical.names import are_of_others, extract_entity_name
 from recollect.derive.facts.book import SAME, TOLD
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, parse_time
 from recollect.text.clean import clean_metadata, clean_text
@@ -18,6 +20,9 @@ from recollect.text.clean import clean_metadata, clean_text
 SIMILAR, DERIVES, SUPERSEDES, TRANSITIONED = "SIMILAR_TO", "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
 EDGES = (SIMILAR, DERIVES, SUPERSEDES, TRANSITIONED)
 STATES = ("live", "superseded", SAME)
+#: Facts that are more alike than this are linked; those much more so are compared for contradictions.
+SIMILARITY, CONTRADICTION = 0.3, 0.5
+_OF_CONTRADICTIONS = ("contradiction", "conflicting_values")
 
 
 def is_own(node: Node) -> bool:
@@ -116,6 +121,25 @@ def knowledge_edge(edge: Edge) -> KnowledgeEdge:
     metadata = dict(edge.properties)
     weight = metadata.pop("similarity", 1.0)
     return KnowledgeEdge(edge.source_id, edge.target_id, edge.type, float(weight), metadata)
+
+
+def up_to_date(edge: Edge, nodes: Mapping[NodeId, Node]) -> Edge:
+    """A relation by what its facts say now: once one was corrected, they contradict each other in other values, or no
+    longer.
+    """
+    newer, older = nodes.get(edge.source_id), nodes.get(edge.target_id)
+    if edge.type != SIMILAR or newer is None or older is None or not any("by_hand" in n.body for n in (newer, older)):
+        return edge
+    kept = {name: value for name, value in edge.properties.items() if name not in _OF_CONTRADICTIONS}
+    compared = kept.get("similarity", 1.0) > CONTRADICTION
+    return replace(edge, properties={**kept, **(contradiction(newer, older) if compared else {})})
+
+
+def contradiction(newer: Node, older: Node) -> dict[str, Any]:
+    """What two facts about the same contradict each other in."""
+    if are_of_others(newer.text, older.text, concept_of(newer), concept_of(older)):
+        return {}
+    return detect_contradiction(newer.text, older.text, concept_of(newer), concept_of(older))
 
 
 def as_dict(node: KnowledgeNode) -> dict[str, Any]:
