@@ -21,6 +21,7 @@ from recollect.compat.hierarchical import (
     detect_contradiction,
     extract_entity_name,
 )
+from recollect.errors import InvalidInput
 from recollect.record import Node, NodeKind
 from recollect.store import Where
 
@@ -173,13 +174,22 @@ def test_what_is_stored_comes_back_as_it_was_given(memory: HierarchicalMemory) -
     assert memory.get_statistics()["derives_from_edges"] == 0
 
 
-def test_a_confidence_may_be_any_number_and_nothing_else(memory: HierarchicalMemory) -> None:
-    memory.store_fact("too sure", confidence=7)
-    memory.store_fact("less than nothing", confidence=-1.5)
-    assert [fact["confidence"] for fact in memory.get_all_facts()] == [-1.5, 7.0]
-    for wrong in (float("nan"), float("inf"), "much"):
-        with pytest.raises(ValueError, match=r"confidence|convert"):
-            memory.store_fact("wrong", confidence=wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize("wrong", [5, -1, 1.01, float("nan"), float("inf"), "high", "0.5", None, True])
+def test_a_confidence_is_a_number_from_0_to_1(memory: HierarchicalMemory, wrong: Any) -> None:
+    memory.store_fact("sure", confidence=1)
+    memory.store_fact("a guess", confidence=0)
+    with pytest.raises(InvalidInput, match="confidence") as told:
+        memory.store_fact("wrong", confidence=wrong)
+    assert "from 0 to 1" in str(told.value.hint)
+    assert [fact["confidence"] for fact in memory.get_all_facts()] == [0.0, 1.0]
+
+
+def test_a_category_is_one_of_the_five(memory: HierarchicalMemory) -> None:
+    memory.store_knowledge("by its value", category="procedural")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="'bogus' is no category") as told:
+        memory.store_knowledge("wrong", category="bogus")  # type: ignore[arg-type]
+    assert "prospective" in str(told.value.hint)
+    assert [node.category.value for node in memory.get_all_knowledge()] == ["procedural"]
 
 
 def test_half_a_character_and_a_very_long_text_are_stored(memory: HierarchicalMemory) -> None:
@@ -509,7 +519,8 @@ def test_importing_twice_is_importing_once(memory: HierarchicalMemory) -> None:
     medals(memory, 9, 1)
     medals(memory, 10, 2)
     data = memory.export_graph()
-    assert memory.import_graph(data)["skipped"] == 2
+    again = memory.import_graph(data)
+    assert (again["skipped"], again["edges_imported"]) == (2, 0)
     assert memory.export_graph()["nodes"] == data["nodes"]
     assert memory.import_from_json(memory.export_to_json())["semantic_nodes_imported"] == 2
     assert memory.export_graph()["nodes"] == data["nodes"]

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from numbers import Real
 from typing import Any
 
 from recollect.compat.hierarchical.classify import MemoryCategory
@@ -14,6 +15,7 @@ from recollect.compat.hierarchical.contradiction import detect_contradiction
 from recollect.compat.hierarchical.graph import KnowledgeEdge, KnowledgeNode, number
 from recollect.compat.hierarchical.names import are_of_others, extract_entity_name
 from recollect.derive.facts.book import SAME, TOLD
+from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, parse_time
 from recollect.text.clean import clean_metadata, clean_text
 
@@ -33,6 +35,24 @@ def is_own(node: Node) -> bool:
 def told_confidence(node: Node) -> float:
     """The confidence that a fact was stored with."""
     return float(node.body[TOLD]["score"]) if TOLD in node.body else node.score
+
+
+def told_score(confidence: object) -> float:
+    """A confidence as a program gives it. Raises InvalidInput."""
+    if not isinstance(confidence, Real) or isinstance(confidence, bool) or not 0 <= float(confidence) <= 1:
+        raise InvalidInput(
+            f"A confidence of {confidence!r} is out of range.", hint="Use a number from 0 to 1, such as 0.8."
+        )
+    return float(confidence)
+
+
+def told_category(category: object) -> MemoryCategory:
+    """A category as a program gives it. Raises InvalidInput."""
+    try:
+        return MemoryCategory(str(category))
+    except ValueError:
+        known = ", ".join(MemoryCategory)
+        raise InvalidInput(f"{str(category)!r} is no category.", hint=f"One of: {known}.") from None
 
 
 def new_id() -> NodeId:
