@@ -77,8 +77,6 @@ class Words:
         self._frequencies = [sum(len(own[0]) for own in of if own) for of in zip(*self._found, strict=True)]
         self._frequencies = self._frequencies or [0] * len(self._weights)
         self._lender = lender
-        if lender is not None:
-            self._frequencies = [a + b for a, b in zip(self._frequencies, lender.held, strict=True)]
 
     @property
     def living(self) -> int:
@@ -88,7 +86,9 @@ class Words:
     @property
     def held(self) -> Sequence[int]:
         """In how many of these each alternative stands."""
-        return self._frequencies
+        if self._lender is None:
+            return self._frequencies
+        return [own + lent for own, lent in zip(self._frequencies, self._lender.held, strict=True)]
 
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:
@@ -103,7 +103,7 @@ class Words:
     @cached_property
     def _idf(self) -> list[float]:
         living = self.living
-        return [float(np.log(1 + (living - count + 0.5) / (count + 0.5))) for count in self._frequencies]
+        return [float(np.log(1 + (living - count + 0.5) / (count + 0.5))) for count in self.held]
 
     @cached_property
     def scores(self) -> tuple[Scores, Scores]:
