@@ -11,8 +11,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from recollect.answer.chat.graph import Drawn, Neighbourhood
+from recollect.answer.chat.references.anaphora import is_bare, is_request
 from recollect.answer.citations import cited_in
 from recollect.derive.entities.entity import Entity
+from recollect.derive.topics.profile import is_telling
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
 from recollect.record.pieces import document_message
 from recollect.search.query.request import Search
@@ -100,7 +102,8 @@ def retrieve(space: Space, find: Find, wanted: Wanted) -> list[Source]:
         del found[i]
     for asked in _unanswered(space, [source.message for source in found.values()]):
         del found[asked]
-    near = _near(found.values(), leads, wanted.most)
+    told = [source for source in found.values() if not is_bare(source.message.content)]
+    near = _near(told if told or documents else found.values(), leads, wanted.most)
     shown = [*near[:_FIRST], *documents, *near[_FIRST:]]  # the scores of files and of messages do not compare
     return [replace(source, number=number) for number, source in enumerate(shown, 1)]
 
@@ -175,6 +178,29 @@ def loaded(space: Space, names: Sequence[str], known: Sequence[Source]) -> list[
 def asks_again(text: str, question: str) -> bool:
     """Whether a message is the question itself, asked before."""
     return len(text) < 2 * len(question) + 20 and set(words(text)) == set(words(question))
+
+
+def telling(space: Space, question: str, sources: Sequence[Source]) -> list[Source]:
+    """The sources without those that tell nothing by themselves: questions to this memory that were answered, requests
+    that ask for nothing else than the question does, and thanks.
+    """
+    said = [source.message for source in sources if not source.cited]
+    requests = {m.id: _new(m.content, question) for m in said if m.role is Role.USER and is_request(m.content)}
+    with space.view() as view:
+        turns = view.get(Turn, [stable_id("turn", i) for i in requests])
+    answered = {turn.query_id for turn in turns if turn.response_ids}
+    empty = {m.id for m in said if is_bare(m.content)} | {i for i, new in requests.items() if not new}
+    empty |= {
+        m.id
+        for m in said
+        if m.id in answered and m.content.rstrip().endswith("?") and all(map(str.isalpha, requests[m.id]))
+    }
+    return [source for source in sources if source.cited or source.message.id not in empty]
+
+
+def _new(text: str, question: str) -> set[str]:
+    """The words and numbers of a request that the question does not have."""
+    return {word for word in _telling(text) - _telling(question) if is_telling(word) or not word.isalpha()}
 
 
 def _unanswered(space: Space, messages: Sequence[Message]) -> list[NodeId]:

@@ -84,3 +84,26 @@ def test_what_was_forgotten_or_deleted_does_not_come_back(tmp_path: Path) -> Non
         memory.delete_message(runbook)
         own = memory.chat(first.conversation_id, "Can Project Helios tolerate winter?")
         assert RUNBOOK not in [source.message.content for source in own.sources]
+
+
+def test_an_extract_quotes_what_tells_something(tmp_path: Path) -> None:
+    answer = "Project X is a billing platform. It uses Kubernetes."
+    model = FakeModel(answer, "Sure.", "Fine.", "Got it.")
+    place = tmp_path / "memory.db"
+    with recollect.open(place, model=model, background=False) as memory:
+        own = memory.chat(None, "Tell me about Project X").conversation_id
+        memory.chat(own, "Will Project X be there tomorrow?")
+        memory.chat(own, "How does Project X scale?")
+        memory.chat(own, "Remind me that Project X has the cost centre 4711.")
+    with recollect.open(place, background=False) as memory:
+        for asks in (own, None):
+            told = memory.chat(asks, "What is Project X?")
+            quoted = {source.message.content for source in told.sources if source.is_used}
+            assert quoted == {answer, "Remind me that Project X has the cost centre 4711."}
+            assert not {"Sure.", "Fine.", "Got it."} & {source.message.content for source in told.sources}
+
+
+def test_where_nothing_else_is_there_an_extract_quotes_what_was_asked(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", background=False) as memory:
+        memory.store_message("Tell me all about Project X!", conversation_id="Talk")
+        assert "Tell me all about Project X!" in memory.chat(None, "What is Project X?").text
