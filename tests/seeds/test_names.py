@@ -21,7 +21,7 @@ SCALES = "Project Titan scales with the Horizontal Pod Autoscaler."
 
 
 def test_their_questions_are_answered(neo4j_uri: str, home: Path) -> None:
-    """[2] Step 1, Step 2, Ambiguity Resolution, Step 5; [4] CALLED_BY. What is near, added, said, called, and from where."""
+    """[2] Step 1, Step 2, Ambiguity Resolution, Step 5; [4] CALLED_BY. Names, sources, relations, turns, calls."""
     path = home / "titan.md"
     path.write_text(f"# Project Titan\n\n{SCALES}\n", "utf-8")
     model = FakeModel("Project Titan runs on Kubernetes [1].", "Project Titan scales with an autoscaler [1].")
