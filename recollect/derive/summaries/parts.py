@@ -55,12 +55,10 @@ def by_message(sentences: Sequence[Sentence]) -> list[str]:
     return ["\n".join(texts[message])[:_TOLD_BY] for message in sorted(texts)]
 
 
-def strategic_parts(blocks: Sequence[Mapping[str, Any]], dates: Sequence[str], policy: Policy) -> dict[str, Any]:
+def strategic_parts(blocks: Sequence[Mapping[str, Any]], policy: Policy) -> dict[str, Any]:
     """What recurs in the bodies of several tactical summaries, how it went on, and what belongs together."""
     recurring = _recurring([body["extract"]["themes"] for body in blocks], policy.themes)
-    told = [
-        (date, one["text"]) for date, body in zip(dates, blocks, strict=True) for one in body["extract"]["sentences"]
-    ]
+    told = [(str(one.get("day", "")), one["text"]) for body in blocks for one in body["extract"]["sentences"]]
     return {
         "recurring_themes": recurring,
         "progressions": _progressions(recurring, told, policy.of_each),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -10,6 +12,7 @@ from recollect.memory import Memory
 from tests.derive.histories import Clock, opened
 from tests.derive.summaries.talks import START
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BEGINNING = [
     "Hi! I adopted a rescue dog, Luna, two weeks ago and she panics whenever I leave the flat.",
     "Welcome, Luna! Separation anxiety is common in rescue dogs. Start with departures of a minute or two.",
@@ -99,3 +102,40 @@ def test_days_weeks_and_months_that_have_ended_are_summed_up(weeks: Memory) -> N
     days = {summary.id for summary in periods if (summary.period or "").startswith("day 2025-03")}
     assert set(month.covers) == days
     assert "allergic to chicken" in month.text
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A conversation over a month in which each message says on which day it was said."""
+    clock = Clock()
+    with opened(tmp_path_factory.mktemp("diary") / "memory.db", clock) as memory:
+        for number in range(60):
+            at = START + timedelta(hours=11 * number)
+            words = f"Luna barked {number + 3} minutes in her crate on {at:%Y-%m-%d}, the neighbour said."
+            role = "assistant" if number % 2 else "user"
+            memory.store_message(words, role, conversation_id="luna", timestamp=at)
+        clock.now = at + timedelta(days=60)
+        memory.consolidate()
+        yield memory
+
+
+def test_a_block_dates_each_sentence_by_the_day_on_which_it_was_said(diary: Memory) -> None:
+    for block in diary.summaries("luna", "l2"):
+        steps = [step for one in block.parts["progressions"] for step in (*one["steps"], one["now"])]
+        told = [*block.text.split("\n"), *steps, *block.parts["links"]]
+        assert len(told) > 20
+        for line in told:
+            assert len(set(_DAY.findall(line))) == 1
+            assert len(_DAY.findall(line)) > 1
+
+
+@pytest.mark.parametrize("kind", ["l1", "conversation"])
+def test_what_was_said_on_several_days_tells_where_another_day_begins(diary: Memory, kind: str) -> None:
+    for summary in diary.summaries("luna", kind):
+        dates: list[str] = []
+        for line in summary.text.split("\n"):
+            head = _DAY.match(line)
+            dates.append(head[0] if head else dates[-1])
+            assert set(_DAY.findall(line)) == {dates[-1]}
+        assert len(set(dates)) > 1
+        assert sum(bool(_DAY.match(line)) for line in summary.text.split("\n")) == len(set(dates))
