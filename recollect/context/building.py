@@ -153,7 +153,8 @@ class ContextBuilder:
         """What stands, whatever is asked. A longer text leaves the beginning as it is, unless there is no room."""
         whole = min(room + _asked(text).tokens, room * _OF_ROOM)
         window = self._config.recent_window_size
-        return standing(Read(view, self._kept), text, own, window, whole, now, tools=self._tools, known=known)
+        read = Read(view, self._kept)
+        return standing(read, text, own, window, whole, room, now, tools=self._tools, known=known)
 
     def _room(self, text: str, budget: int) -> int:
         """What is left beside the guide and the text."""

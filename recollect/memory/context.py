@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import NotFound, RecollectError
+from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.memory.arguments import shown
 from recollect.memory.knowledge import Knowledge
 from recollect.record import Message, NodeId, to_microseconds
 from recollect.runtime.tracing import records, traced
@@ -127,11 +128,16 @@ class Contexts(Knowledge):
         """Records for `requests` what was put into one, behind whatever is done with it: the parts of a context or a
         brief. `message_id` is what was asked, where that is stored; else `text` is, of which the beginning is kept.
         While recording is paused, or this process is marked, nothing is; of chats it is, since they are stored too.
+        Raises InvalidInput.
         """
         from recollect.ingest.requested import Given, Requested, keep
         from recollect.memory.recording import Recording
 
-        given = [part for part in parts if part.name not in _NOT_OF_THE_MEMORY]
+        every = list(parts)
+        for part in every:
+            if not all(hasattr(part, name) for name in ("name", "tokens", "ids")):
+                raise InvalidInput(f"parts holds {shown(part)}.", hint="Give the parts of a context or of a brief.")
+        given = [part for part in every if part.name not in _NOT_OF_THE_MEMORY]
         try:
             if not given or (by != "chat" and not Recording.own().is_on()):
                 return

@@ -26,7 +26,8 @@ T = TypeVar("T")
 _PART = 8
 #: So many of them, or so many changes between capitals, small letters and digits, are no word or date of another text.
 _LONG_PART, _CHANGES = 20, 3
-_CUT = ("…", "...")  # what stands where a text was cut off
+# What stands before and behind where a text was cut off.
+_CUT_BEFORE, _CUT_BEHIND = ("…", "...", "[…] "), ("…", "...", " […]")
 #: A password shorter than this may be a word of other texts: it is masked only where it is found by its place.
 _SHORTEST_PASSWORD = 6
 _RECORDS: Mapping[Owner, type[Any]] = {
@@ -41,8 +42,8 @@ _RECORDS: Mapping[Owner, type[Any]] = {
 @dataclass(frozen=True, slots=True)
 class Mask:
     """Masks texts. `parts` are of keys: in small letters, as topics tell them, each with its kind and as the key spells
-    it. `words` are whole secrets, and `placed` those that are words of other texts too: where a text tells by itself
-    that it is one. Unless it `finds` more, that is all.
+    it; of a password they tell where a text was cut off. `words` are whole secrets, and `placed` those that are words
+    of other texts too: where a text tells by itself that it is one. Unless it `finds` more, that is all.
     """
 
     parts: Mapping[str, tuple[str, str]]
@@ -63,7 +64,7 @@ class Mask:
                 continue
             if is_password or not finds or kind in (KEY, AUTHORIZATION):
                 words[value] = kind
-            if not is_password:
+            if finds or not is_password:
                 parts |= {part.lower(): (kind, part) for part in _parts(value, kind)}
         return cls(parts, words, placed, finds)
 
@@ -132,21 +133,21 @@ class Mask:
             if part is None:
                 continue
             if at > end:
-                if start >= 0 and self._is_told(text, start, end, spelled):
+                if start >= 0 and self._is_told(text, start, end, spelled, kind):
                     yield Secret(start, end, kind)
                 start, end, (kind, spelled) = at, at + _PART, part
             else:
                 spelled, end = spelled + part[1][end - at :], at + _PART
-        if start >= 0 and self._is_told(text, start, end, spelled):
+        if start >= 0 and self._is_told(text, start, end, spelled, kind):
             yield Secret(start, end, kind)
 
-    def _is_told(self, text: str, start: int, end: int, spelled: str) -> bool:
+    def _is_told(self, text: str, start: int, end: int, spelled: str, kind: str) -> bool:
         """Whether letters that a key has too tell it: they are many, change as no word does, or were cut off. Of a
         record nothing is cut off, and a word there that is in a key as well is a word.
         """
-        if end - start >= _LONG_PART or changes(spelled) >= _CHANGES:
+        if not kind.startswith(PASSWORD) and (end - start >= _LONG_PART or changes(spelled) >= _CHANGES):
             return True
-        is_cut = text.endswith(_CUT, 0, start) or text.startswith(_CUT, end)
+        is_cut = text.endswith(_CUT_BEFORE, 0, start) or text.startswith(_CUT_BEHIND, end)
         return self.finds and (is_cut or (start == 0) != (end == len(text)))
 
     def _words_in(self, text: str) -> Iterator[Secret]:

@@ -122,10 +122,9 @@ def _is_random(value: str) -> bool:
     """Whether letters and digits change too often for words and names."""
     if is_placeholder(value) or len(set(value)) < 8:
         return False
-    digits = sum(map(str.isdigit, value))
-    if not digits:
+    if sum(map(str.isdigit, value)) < 2:
         return changes(value) >= 0.15 * len(value) and len(value) >= 30
-    return digits >= 2 and changes(value) >= 0.12 * len(value)
+    return changes(value) >= 0.12 * len(value)
 
 
 def changes(value: str) -> int:

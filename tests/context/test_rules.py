@@ -74,6 +74,20 @@ def test_rules_take_at_most_half_of_the_room(memory: Memory, budget: int) -> Non
     assert part is None or shown == 8 or f"({8 - shown} further rule" in part.text
 
 
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("share", [0.3, 0.45, 0.6, 0.75, 0.85])
+def test_rules_beside_a_long_text_leave_the_budget_as_it_is(memory: Memory, budget: int, share: float) -> None:
+    talk(memory, [f"Loaf {n} was baked in Porto by Ana with rye and water and a good deal of salt." for n in range(60)])
+    for n in range(8):
+        memory.add_rule(f"Rule {n}: {'never mention the weather or the traffic in any answer at all ' * 6}")
+    memory.store_fact("The user lives in York.", "home", value="York")
+    text = "bread " * int((budget - 110) * share)
+    for conversation in (None, "talk"):
+        for tools in (True, False):
+            context = memory.prepare_context(text, conversation, budget=budget, tools=tools)
+            assert counted(context) == context.tokens <= budget
+
+
 @pytest.mark.parametrize("budget", BUDGETS[2:])
 def test_rules_leave_the_allergies_their_place(memory: Memory, budget: int) -> None:
     memory.store_fact("The user is allergic to peanuts.", "allergy", value="peanuts")

@@ -290,3 +290,28 @@ def test_an_older_dump_takes_nothing_back(take: Callable[..., Any], memory: reco
     memory.import_file(tmp_path / "then.jsonl")
     assert take(as_sharegpt, SAID, "Again").forgotten == 1
     assert memory.stats().messages == 0
+
+
+def test_a_dump_hides_what_was_forgotten_there_and_takes_no_words(
+    take: Callable[..., Any], memory: recollect.Memory, tmp_path: Path
+) -> None:
+    take(as_chatgpt, SAID, "Baking")
+    own = memory.conversations()[0].conversation.id
+    memory.export(tmp_path / "before.jsonl")
+    before = memory.conversation(own)
+    with opened(tmp_path / "other.db") as other:
+        other.import_file(tmp_path / "before.jsonl")
+        other.forget(before.messages[2].id)
+        other.export(tmp_path / "one.jsonl")
+        other.forget(own)
+        other.export(tmp_path / "all.jsonl")
+    memory.import_file(tmp_path / "one.jsonl")
+    assert [m.deleted for m in memory.conversation(own).messages] == [False, False, True, False, False, False]
+    assert memory.check() == []
+    memory.import_file(tmp_path / "all.jsonl")
+    assert memory.conversations() == []
+    assert not memory.search("coeliac")
+    assert memory.check() == []
+    memory.restore(own)
+    assert memory.conversation(own) == before
+    assert memory.search("coeliac")

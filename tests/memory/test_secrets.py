@@ -10,6 +10,7 @@ import pytest
 
 import recollect
 from benchmarks.secret_texts.values import pem
+from recollect.context.budget import shortened
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
@@ -417,3 +418,14 @@ def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:
         memory.search("Peniche server", mode="quality", limit=40)
     assert read
     assert told_of("\n".join(read)) == []
+
+
+def test_where_a_text_is_shortened_it_tells_no_part_of_a_password(tmp_path: Path) -> None:
+    password = "kT9vLq2RzXw7BnYc4HdJpS6m"
+    with opened(tmp_path / "memory.db") as memory:
+        for words in range(30, 50):
+            text = f"{'so ' * words}postgres://app:{password}@db.example/shop{' and' * 20}"
+            memory.store_message(text)
+            for most in range(30, 100, 3):
+                masked = memory.masked(shortened(text, most))
+                assert not any(password[at : at + 8] in masked for at in range(len(password) - 7)), masked

@@ -227,3 +227,8 @@ def test_the_keys_in_a_table_are_found_by_its_head(table: str) -> None:
     assert without_secrets(table.format("otters-and-herons-of-the-pond")) == table.format(
         "otters-and-herons-of-the-pond"
     )
+
+
+def test_a_key_is_found_however_few_digits_chance_has_given_it() -> None:
+    for key in ("zRiqcRqXpvfqygipFuDAXfGLDcBmzKKRXqNNWiik", "zRiqcRqXpvf6qygipFuDAXfGLDcBmzKKRXqNNWii"):
+        assert [one.kind for one in find_secrets(f"AWS_SECRET_ACCESS_KEY={key}")] == ["API key or token"]

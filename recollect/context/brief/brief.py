@@ -103,7 +103,7 @@ def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -
     summaries = _summaries(view, sessions)
     left = int(room * _KNOWN_SHARE)
     opened = _listed("open", _OPEN, _open_lines(sessions[:_KNOWN_FROM], summaries), left // 2)
-    stands = standing(read, "", None, 0, room, now).parts
+    stands = standing(read, "", None, 0, room, room, now).parts
     stands = tuple(part for part in stands if part.name not in _ELSEWHERE)
     left -= _cost(opened, *stands)
     told = {own for part in stands for own in part.ids}

@@ -166,11 +166,13 @@ def _is_older(incoming: Conversation, stored: Conversation) -> bool:
 
 
 def _updated(new: Message, old: Message | None, incoming: Thread, again: bool) -> Message:
-    """The new wording with the old ones kept; a deletion stays, and so does an erasing."""
+    """The new wording with the old ones kept; a deletion stays, and so does an erasing. What another memory erased is
+    hidden here: nobody was asked whether it is to go for good.
+    """
     if old is None or (old.erased and again):
         return new
-    if old.erased:
-        return old
+    if old.erased or new.erased:
+        return old if again else replace(old, deleted=True)
     versions = _history(new, old)
     if new.content != old.content:
         if len(new.versions) <= len(old.versions) and _was(new.content, old):
@@ -187,7 +189,7 @@ def updated(new: Document, old: Document | None, *, now: datetime, again: bool) 
     """The document to write, None where nothing is new. An earlier text of it is nothing new; what it said is kept."""
     if old is None or (old.erased and again):
         return new
-    if old.erased or any(version.content == new.content for version in old.versions):
+    if old.erased or new.erased or any(version.content == new.content for version in old.versions):
         return None
     versions = _history(new, old)
     if new.content != old.content and not any(version.content == old.content for version in versions):
@@ -222,6 +224,8 @@ def _was(content: str, message: Message) -> bool:
 def _conversation(incoming: Conversation, stored: Conversation, older: bool) -> Conversation:
     if older:
         return stored
+    if incoming.erased:
+        return replace(stored, deleted=True)
     return replace(
         incoming,
         title=incoming.title or stored.title,
