@@ -12,7 +12,7 @@ from typing import Any
 from recollect.derive.summaries.extract import Sentence
 from recollect.derive.summaries.phrases import phrases
 from recollect.derive.summaries.policy import Policy
-from recollect.derive.summaries.signs import ACTIONS, CONCERNS, FEELINGS, IMPERATIVES, STRONG_ACTIONS
+from recollect.derive.summaries.signs import ACTIONS, CONCERNS, FEELINGS, IMPERATIVES, OWN, OWN_SIGNS, STRONG_ACTIONS
 from recollect.index.passages import is_person
 from recollect.record import Message
 from recollect.text.terms import words
@@ -88,10 +88,10 @@ def _is_action(one: Sentence, surface: frozenset[str]) -> bool:
 
 
 def _feelings(sentences: Sequence[Sentence], surface: Sequence[frozenset[str]]) -> str:
-    """The feelings that a person names, with the sentence that shows the first of each."""
+    """The feelings that a person names in the first person, with the sentence that shows the first of each."""
     found: dict[str, str] = {}
     for one, said in zip(sentences, surface, strict=True):
-        if one.own:
+        if one.own and not (OWN.isdisjoint(said) and OWN_SIGNS.isdisjoint(one.text)):
             for feeling, names in FEELINGS.items():
                 if feeling not in found and not said.isdisjoint(names):
                     found[feeling] = one.text

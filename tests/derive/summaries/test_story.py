@@ -8,9 +8,12 @@ from datetime import timedelta
 
 import pytest
 
+from recollect.derive.summaries.extract import weighed
+from recollect.derive.summaries.parts import tactical_parts
+from recollect.derive.summaries.policy import DEFAULT
 from recollect.memory import Memory
 from tests.derive.histories import Clock, opened
-from tests.derive.summaries.talks import START
+from tests.derive.summaries.talks import START, alternating, embedder
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BEGINNING = [
@@ -73,6 +76,14 @@ def test_the_parts_tell_what_rules_can_tell(weeks: Memory) -> None:
     assert concerned
     assert concerned[0].parts["emotional_state"].startswith("anxious")
     assert any("Shorten the next departure" in one["what"] for summary in later for one in summary.parts["actions"])
+
+
+def test_the_mood_of_a_dog_is_not_that_of_who_tells_of_it(weeks: Memory) -> None:
+    texts = [words for pair in _WEEKS for words in pair]
+    messages = alternating(["Luna's been anxious since the move.", *texts[:5], "Well?"])
+    for said, mood in (("Luna's been sad, too.", ""), ("I'm sad, too.", "sad"), ("我很担心露娜。", "anxious")):
+        told = tactical_parts(messages, weighed([*messages[:6], *alternating([said])], DEFAULT, embedder()), DEFAULT)
+        assert told["emotional_state"].partition(":")[0] == mood
 
 
 def test_a_block_tells_what_recurs_and_how_it_went_on(weeks: Memory) -> None:
