@@ -86,7 +86,7 @@ class Knowledge(Handle):
         """Keeps what you want of every answer ("use metric units"); the same again is the same. One that you did not
         say yourself is not `confirmed`: it is offered, and counts once `pin_fact` confirms it.
 
-        Raises InvalidInput for more than 500 characters, or where all rules together have more than 1,000 tokens.
+        Raises InvalidInput for more than 500 characters, or where all rules together have more than 800 tokens.
         """
         from recollect.derive.facts.instructions import told_rule
 
