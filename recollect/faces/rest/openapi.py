@@ -74,10 +74,14 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return told | (kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
 
 
+#: Answers that hold a list and more, with what is in it.
+_PAGES = {"Cluster": ("Message", "/items/0")}
+
+
 def _links(described: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """The links of an answer: from itself, or from the first of a list."""
     model = schema.get("$ref", "").rpartition("/")[2]
-    item, at = (model[5:-1], "/items/0") if model.startswith("Page_") else (model, "")
+    item, at = (model[5:-1], "/items/0") if model.startswith("Page_") else _PAGES.get(model, (model, ""))
     return {
         operation["operationId"]: {
             "operationId": operation["operationId"],
