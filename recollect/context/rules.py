@@ -9,8 +9,8 @@ from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
 from recollect.context.result import Part
 from recollect.record import Node, NodeId
 
-#: What rules may take of the room. All that may be told fit into it where the room is twice as large.
-_SHARE = 0.5
+#: What rules may take of the room: all that may be told fit into a context of 2,000 tokens.
+_SHARE = 0.55
 _ROUND = 8  # tokens that a line may cost beside its words, in the room for it
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import recollect
 from recollect.context import wording
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from tests.context.test_context import BUDGETS, counted, talk
 
@@ -72,6 +73,17 @@ def test_rules_take_at_most_half_of_the_room(memory: Memory, budget: int) -> Non
     assert part is None or part.tokens <= budget / 2
     assert shown == 8 if budget >= 2_000 else 0 < shown < 8 if budget >= 500 else shown == 0
     assert part is None or shown == 8 or f"({8 - shown} further rule" in part.text
+
+
+@pytest.mark.parametrize("words", ["no", "use metric units", "metric units and so on " * 8])
+def test_all_rules_that_may_be_told_fit_into_a_context_of_two_thousand_tokens(memory: Memory, words: str) -> None:
+    with pytest.raises(InvalidInput):
+        for number in range(600):
+            memory.add_rule(f"{words} {number}")
+    for tools in (True, False):
+        part = memory.prepare_context("hi", budget=2_000, tools=tools).part("rules")
+        assert part is not None
+        assert len(part.ids) == len(memory.rules())
 
 
 def test_what_changes_in_the_memory_changes_no_rule(ruled: Memory) -> None:
