@@ -13,7 +13,7 @@ from datetime import datetime
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, tokens_in, tokens_in_each
-from recollect.context.choices import IndexForm, form_for
+from recollect.context.choices import IndexForm, ToolNames, form_for
 from recollect.context.forms.base import IndexRequest
 from recollect.context.forms.clustered import clustered
 from recollect.context.forms.hierarchical import hierarchical
@@ -82,12 +82,12 @@ class ContextBuilder:
         config: IndexConfig,
         patience: Patience,
         *,
-        with_tools: bool = True,
+        tools: ToolNames | None = None,
         masking: Masking,
     ) -> None:
-        """`with_tools`: whether the model can open what is only named. `masking` takes secrets out of all of it."""
+        """`tools`: those by which the model opens what is only named. `masking` takes secrets out of all of it."""
         self._masking = masking
-        self._space, self._kept, self._with_tools = space, kept, with_tools
+        self._space, self._kept, self._tools = space, kept, tools
         self._embedder, self._quality, self._clock = embedder, quality, clock
         self._config, self._patience = config, patience
 
@@ -97,9 +97,12 @@ class ContextBuilder:
         conversation_id: NodeId | None = None,
         budget: int | None = None,
         known: frozenset[NodeId] = frozenset(),
+        *,
+        answers: bool = True,
     ) -> Context:
-        """The context for a text, without what is `known`. Raises InvalidInput where text and guide alone are over the
-        budget, NotFound, StoreError.
+        """The context for a text, without what is `known`; without `answers` no message that answers is in it, and room
+        is left for those that the caller has found. Raises InvalidInput where text and guide alone are over the budget,
+        NotFound, StoreError.
         """
         began = time.perf_counter()
         budget = self._config.max_index_tokens if budget is None else budget
@@ -111,18 +114,12 @@ class ContextBuilder:
 
         def work() -> Generator[Standing | _Found | Part | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
-                read = Read(view, self._kept)
-                window = self._config.recent_window_size
-                # A longer text leaves the beginning as it is, unless there is no room for that.
-                whole = min(room + _asked(text).tokens, room * _OF_ROOM)
-                stands = standing(
-                    read, text, conversation_id, window, whole, now, with_tools=self._with_tools, known=known
-                )
+                stands = self._standing(view, text, conversation_id, room, now, known)
                 stands = replace(stands, seen=stands.seen | known)
                 yield stands
-                reached = self._search(view, text, stands, room - stands.tokens, now)
+                reached = self._search(view, text, stands, room - stands.tokens, now, answers=answers)
                 yield reached
-                yield _FORMS[self._form(reached)](self._request(text, reached, now), view) if self._with_tools else None
+                yield _FORMS[self._form(reached)](self._request(text, reached, now), view) if self._tools else None
 
         with Staged(work, "recollect-context") as stages:
             stands = stages.next()
@@ -136,13 +133,28 @@ class ContextBuilder:
             except TooLong:
                 if found is None:
                     degraded = _NO_SEARCH.format(self._patience.vector_search_timeout)
-                elif self._with_tools:
+                elif self._tools:
                     degraded = _NO_INDEX.format(self._patience.index_build_timeout)
                     form, index = "simple", simple(self._request(text, found, now))
         with self._space.view() as view:
             mask = self._masking.of(view)
         context = _composed(text, budget, form, stands, found, index, self._guide(), mask)
         return replace(context, took=(time.perf_counter() - began) * 1000, degraded=degraded)
+
+    def newest(self, text: str, conversation_id: NodeId, budget: int) -> frozenset[NodeId]:
+        """The messages of a conversation that the context for a text begins with. Raises as a context does."""
+        room = self._room(text, budget)
+        with self._space.view() as view:
+            return self._standing(view, text, conversation_id, room, self._clock(), frozenset()).seen
+
+    def _standing(
+        self, view: View, text: str, own: NodeId | None, room: int, now: datetime, known: frozenset[NodeId]
+    ) -> Standing:
+        """What stands, whatever is asked. A longer text leaves the beginning as it is, unless there is no room."""
+        whole = min(room + _asked(text).tokens, room * _OF_ROOM)
+        window = self._config.recent_window_size
+        read = Read(view, self._kept)
+        return standing(read, text, own, window, whole, room, now, tools=self._tools, known=known)
 
     def _room(self, text: str, budget: int) -> int:
         """What is left beside the guide and the text."""
@@ -156,7 +168,7 @@ class ContextBuilder:
             )
         return room
 
-    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime) -> _Found:
+    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime, *, answers: bool) -> _Found:
         """One pass: what answers, what is known of it, and how many results there are."""
         if not text.strip():
             return _Found(Recall(), None, Shown(), (), room)
@@ -169,9 +181,9 @@ class ContextBuilder:
             now.date(),
             most=_MOST,
             beside=config.include_tool_calls,
-            vectors=self._with_tools,  # which clusters are made of
+            vectors=self._tools is not None,  # which clusters are made of
             derived=_DERIVED,
-            enough=int((_ENOUGH if self._with_tools else _ENOUGH_TO_SHOW) * room),
+            enough=int((_ENOUGH if self._tools else _ENOUGH_TO_SHOW) * room),
         )
         if found.fit is Fit.NOTHING:
             return _Found(Recall(), None, Shown(), (), room)
@@ -182,16 +194,18 @@ class ContextBuilder:
         knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
-        reserved = (
-            0 if form == "full" or not self._with_tools else int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE))
-        )
+        reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._tools else 0
+        if not answers:
+            return _Found(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
+        if form == "full":
+            reserved = 0
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
         return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
 
     def _guide(self) -> Part:
         """What says what this is, with all that stands around it and around what was found."""
         frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
-        words = f"{wording.GUIDE} {wording.OPENING}" if self._with_tools else wording.GUIDE
+        words = f"{wording.GUIDE} {self._tools.guide}" if self._tools else wording.GUIDE
         return Part("guide", words, tokens_in(words) + frame + PER_MESSAGE)
 
     def _form(self, found: _Found) -> IndexForm:
@@ -206,6 +220,7 @@ class ContextBuilder:
             embedder=self._embedder,
             now=now,
             room=found.room,
+            tools=self._tools or ToolNames(),
         )
 
 

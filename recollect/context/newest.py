@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
+from recollect.context.choices import ToolNames
 from recollect.context.result import Part
 from recollect.errors import NotFound
 from recollect.record import Conversation, Kind, Message, NodeId, Role
@@ -39,7 +40,7 @@ def newest_of(view: View, conversation_id: NodeId | None, window: int) -> list[M
 
 
 def recent_part(
-    newest: Sequence[Message], window: int, budget: int, with_tools: bool
+    newest: Sequence[Message], window: int, budget: int, tools: ToolNames | None
 ) -> tuple[Part | None, list[tuple[str, str]], list[Message]]:
     """The newest messages that fit, from a place on that moves in steps."""
     if not newest or not window:
@@ -50,7 +51,7 @@ def recent_part(
     costs = [cost + PER_MESSAGE for cost in tokens_in_each(words)]
     for at in range(start, len(newest)):
         if costs[at] > max(most, PER_MESSAGE + 8):
-            words[at] = _cut(newest[at], words[at], most - PER_MESSAGE, with_tools)
+            words[at] = _cut(newest[at], words[at], most - PER_MESSAGE, tools)
             costs[at] = tokens_in(words[at]) + PER_MESSAGE
     heading = tokens_in(wording.RECENT) + PER_ENTRY
     while start < len(newest) and heading + sum(costs[start:]) > budget:
@@ -90,6 +91,6 @@ def _is_step(newest: Sequence[Message], at: int) -> bool:
     return own // _STEP != before // _STEP or newest[at].conversation_id != newest[at - 1].conversation_id
 
 
-def _cut(message: Message, words: str, budget: int, with_tools: bool) -> str:
-    note = f"\n{wording.code(message.id)} goes on" + (": get_message_by_id" if with_tools else "")
+def _cut(message: Message, words: str, budget: int, tools: ToolNames | None) -> str:
+    note = f"\n{wording.code(message.id)} goes on" + (f": {tools.message}" if tools else "")
     return shortened(words, max(0, budget - tokens_in(note))) + note

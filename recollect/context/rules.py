@@ -9,16 +9,17 @@ from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
 from recollect.context.result import Part
 from recollect.record import Node, NodeId
 
-#: What rules may take of the room: all that may be told fit into a context of 2,000 tokens.
-_SHARE = 0.55
+#: What rules may take of the room. All that may be told fit into it where the room is twice as large.
+_SHARE = 0.5
 _ROUND = 8  # tokens that a line may cost beside its words, in the room for it
 
 
 def rules_part(rules: Sequence[Node], room: int, known: Collection[NodeId] = ()) -> Part | None:
-    """The rules in the order in which they were told, so that a new one changes nothing before it. Where not all fit,
-    the newest are left out, and a line says how many. None where all of them are `known`.
+    """The rules that are not `known`, in the order in which they were told, so that a new one changes nothing before
+    it. Where not all fit, the newest are left out, and a line says how many. None where there are none.
     """
-    if all(node.id in known for node in rules):
+    rules = [node for node in rules if node.id not in known]
+    if not rules:
         return None
     lines = [f"- {wording.shown(node.text)}" for node in rules]
     for many in range(len(lines), -1, -1):

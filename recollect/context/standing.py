@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.context.choices import ToolNames
 from recollect.context.facts import facts_part, read_facts
 from recollect.context.newest import is_asked, newest_of, recent_part
 from recollect.context.result import Part
@@ -59,27 +60,31 @@ def standing(
     conversation_id: NodeId | None,
     window: int,
     room: int,
+    most: int,
     now: datetime,
     *,
-    with_tools: bool = True,
+    tools: ToolNames | None = None,
     known: Collection[NodeId] = (),
 ) -> Standing:
-    """What stands, in at most its shares of `room` tokens; with how the rest of a long message is opened where there
-    are tools for that, and without rules all of which are `known`. Raises NotFound for an unknown conversation.
+    """What stands, in at most its shares of `room` tokens, and all of it in at most `most`; with how the rest of a long
+    message is opened where there are tools for that, and without rules that are `known`. Raises NotFound for an
+    unknown conversation.
     """
     view = read.view
     rules = rules_part(read.kept.of(view, "rules", lambda: rules_in(view)), room, known)
+    taken = rules.tokens if rules else 0
+    room, most = room - taken, most - taken  # what stands beside them has its shares of the rest
     newest = read.kept.of(view, ("newest", conversation_id, window), lambda: newest_of(view, conversation_id, window))
     asked = newest[-1].id if newest and is_asked(newest[-1], text) else None
-    of_recent = RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE
-    recent, said, kept = recent_part([m for m in newest if m.id != asked], window, int(room * of_recent), with_tools)
+    of_recent = int(room * (RECENT_OF_ALL_SHARE if conversation_id is None else RECENT_SHARE))
+    long_term, ample = min(int(room * LONG_TERM_SHARE), most), min(1.0, (room / _AMPLE) ** 2)
+    of_recent = min(of_recent, most - long_term)  # where a long text leaves less than all shares
+    recent, said, kept = recent_part([m for m in newest if m.id != asked], window, of_recent, tools)
     begins = min((t for m in kept if (t := to_microseconds(m.timestamp)) is not None), default=None)
-    most, ample = int(room * LONG_TERM_SHARE), min(1.0, (room / _AMPLE) ** 2)
-    left = most - (rules.tokens if rules else 0)
     here = conversation_id or (newest[-1].conversation_id if newest else None)
     lines = read.kept.of(view, ("facts", here, now.date()), lambda: read_facts(view, now, here))
-    facts = facts_part(lines, left, ample)
-    left = min(left - (facts.tokens if facts else 0), int(most * ample))
+    facts = facts_part(lines, long_term, ample)
+    left = min(long_term - (facts.tokens if facts else 0), int(long_term * ample))
     ages = read.kept.of(view, ("summaries", now.date()), lambda: read_summaries(view, now))
     summaries = summaries_part(view, ages, frozenset(m.id for m in kept), begins, left)
     parts = [part for part in (rules, facts, summaries, recent) if part is not None]

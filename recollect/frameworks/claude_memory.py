@@ -219,9 +219,11 @@ class AsyncRecollectMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _checked(path: str) -> str:
-    """The path without detours. Raises ToolError for one that is not under /memories."""
+    """The path without detours. Raises ToolError for one that is not under /memories, or holds a NUL."""
     if not path.startswith(_ROOT):
         raise ToolError(f"Path must start with {_ROOT}, got: {path}")
+    if "\0" in path:
+        raise ToolError("A path holds no NUL")
     plain = posixpath.normpath(clean_text(path))
     if plain != _ROOT and not plain.startswith(f"{_ROOT}/"):
         raise ToolError(f"Path {path} would escape {_ROOT} directory")

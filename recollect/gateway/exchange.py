@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 from recollect.context.budget import tokens_in
@@ -62,6 +62,7 @@ class Endless:
     blocks: Blocks = field(default_factory=Blocks)
     awaited: Recent[Exchange] = field(default_factory=lambda: Recent(_AWAITED))
     recording: Recording = field(default_factory=Recording.own)
+    by: Literal["proxy", "wrap"] = "proxy"
 
     def fetched(
         self, path: str, headers: Mapping[str, str], upstream: str, *, within: Sequence[str] = ()
@@ -188,7 +189,8 @@ class Endless:
         }
         key = _named(placed.key, gone)
         newest = self.blocks.of(memory, key)
-        if newest is None or newest.tokens > most:
+        is_told = newest is not None and not _untold(memory, [*kept.values(), newest])
+        if newest is None or newest.tokens > most or not is_told:
             newest = self._told(exchange, talk, users[-1], key, list(kept.values()))
         if kept and sum(block.tokens for block in (*kept.values(), newest)) > most:
             self.blocks.drop(memory, [_named(placed.names[n], gone) for n in kept])
@@ -210,9 +212,8 @@ class Endless:
         text = _looked_up(talk, asked)
         room = share(self._budget(exchange.asked), fit.given, sum(block.tokens for block in before))
         told = {own for block in before for own in block.told}
-        rules = memory.rules()
-        if any(rule.id not in told for rule in rules):  # then all are told again, in the order in which they stand
-            room += room_for([rule.content for rule in rules])
+        if rules := _untold(memory, before):
+            room += room_for(rules)
         is_left_to_us = placed.goes_on and not is_kept_there(exchange.body, talk)
         context = memory.prepare_context(
             text,
@@ -223,7 +224,12 @@ class Endless:
             tools=False,
         )
         exchange.degraded = context.degraded or ""
-        return self.blocks.make(memory, key, context)
+        block = self.blocks.make(memory, key, context)
+        if block.text and exchange.asked.stores:
+            memory.record_request(
+                self.by, context.parts, conversation_id=placed.conversation_id, message_id=placed.ids.get(asked)
+            )
+        return block
 
 
 @dataclass(slots=True, eq=False)
@@ -459,6 +465,12 @@ def _sent(exchange: Exchange, talk: Talk) -> list[NodeId]:
 def _asks_nothing(body: Mapping[str, Any]) -> bool:
     """Whether a request only warms a cache or tries a key."""
     return any(body.get(name) in (0, 1) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
+
+
+def _untold(memory: Memory, blocks: Sequence[Block]) -> list[str]:
+    """The rules that stand in none of the blocks: some may have been written since they were made."""
+    told = {own for block in blocks for own in block.told}
+    return [rule.content for rule in memory.rules() if rule.id not in told]
 
 
 def _named(digest: NodeId, gone: frozenset[int]) -> NodeId:

@@ -47,7 +47,7 @@ class Carrier:
 
         self._closes, self._before = memory is None, before
         self._memory, self._vendor = open_memory() if memory is None else memory, vendor
-        self._endless = Endless(lru_cache(_HANDLES)(self._of), budget, window)
+        self._endless = Endless(lru_cache(_HANDLES)(self._of), budget, window, by="wrap")
         self._told = {
             **({CONVERSATION: conversation} if conversation else {}),
             **({STORE: "no"} if not store else {}),

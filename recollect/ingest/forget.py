@@ -18,6 +18,7 @@ from recollect.derive.tasks.cursor import HEAD
 from recollect.errors import InvalidInput, NotFound
 from recollect.importers.records.forgotten import FORGOTTEN, tombstones
 from recollect.ingest.drawn import DRAWN_FROM
+from recollect.ingest.requested import naming
 from recollect.ingest.withheld import TAKEN_OUT
 from recollect.record import (
     REPORTS,
@@ -218,6 +219,7 @@ def forget(
             ids += _still_stale(view, going.made)
             ids += [node.id for node in view.get(Node, [node.id for node in going.added]) if not node.erased]
             files = (one for one in view.get(Document, found.documents) if one.source != REPORTS)
+            ids += naming(view, [*ids, *found.inside])
             left = tombstones(view, found.conversations, single, files)
         if left:  # before the words go: killed in between, it is still there, and known by its id
             space.write(Change(put=left))

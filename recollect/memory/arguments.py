@@ -25,7 +25,7 @@ _SEVERAL = {"Sequence", "Iterable"}
 _EXACT = {"id", "ids", "conversation_id", "message_id", "parent_id", "namespace", "namespaces"}
 _EXACT |= {"drop_namespace(name)"}
 #: Texts, some of which the call itself looks up among the few that it knows.
-_TEXTS = {"str", "Adder", "GroupBy", "Mode", "Sort", "Save", "RoleName", "Literal"}
+_TEXTS = {"str", "Adder", "By", "GroupBy", "Mode", "Sort", "Save", "RoleName", "Literal"}
 #: What takes more than its own class.
 _LIKE: dict[str, Callable[[Any], bool]] = {
     "Path": lambda value: isinstance(value, os.PathLike),

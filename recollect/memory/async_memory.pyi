@@ -17,6 +17,7 @@ from recollect.answer.tools.finding import FoundText
 from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context
 from recollect.context.brief import Brief
+from recollect.context.choices import ToolNames
 from recollect.context.settings import IndexConfig, Patience
 from recollect.derive.entities.added import Adder
 from recollect.derive.entities.entity import Entity
@@ -32,6 +33,7 @@ from recollect.ingest.documents.importing import DocumentProgress, DocumentRepor
 from recollect.ingest.forget import Forgotten
 from recollect.ingest.importing import ImportReport, Progress
 from recollect.ingest.person import Person
+from recollect.ingest.requested import By, GivenPart, Requested
 from recollect.ingest.secrets import StoredSecret, TakenOut
 from recollect.memory import Memory
 from recollect.memory.async_derive import AsyncContext, Opening
@@ -287,7 +289,7 @@ class AsyncMemory(AsyncContext):
         config: IndexConfig | Mapping[str, Any] | None = None,
         patience: Patience | None = None,
         known: Iterable[str] = (),
-        tools: bool = True,
+        tools: bool | ToolNames = True,
     ) -> Context: ...
     async def probe(self) -> Probe: ...
     async def recall(
@@ -309,10 +311,20 @@ class AsyncMemory(AsyncContext):
         facets: bool = False,
         offset: int = 0,
     ) -> SearchResults: ...
+    async def record_request(
+        self,
+        by: By,
+        parts: Iterable[GivenPart],
+        *,
+        text: str = "",
+        conversation_id: str | None = None,
+        message_id: str | None = None,
+    ) -> None: ...
     async def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def repair(self, *, progress: Callable[[int, int], None] | None = None) -> list[Violation]: ...
     async def report(self, id: str) -> Report: ...
     async def reports(self) -> list[SavedReport]: ...
+    async def requests(self, limit: int = 20) -> list[Requested]: ...
     async def research(
         self,
         question: str = "",

@@ -134,7 +134,7 @@ KNOWN = 0.25
 
 # --- whether anything is handed out unasked (known.py, fit) ----------------------------------------------------------
 #: The weight of the mean cosine of all passages beside the signs of the instant mode, and the sum below which nothing
-#: fits. Chosen on LoCoMo, QMSum and the seen half of `benchmarks/unasked` (docs/explanation/context.md).
+#: fits. Chosen on the development sets and the seen half of `benchmarks/unasked` (docs/explanation/context.md).
 WHOLE_ARCHIVE, FITS = 10.0, -2.0
 #: Terms up to which a text says little by itself, and the cosine from which on it fits all the same.
 SAYS_LITTLE, FITS_BY_MEANING = 2, 0.5

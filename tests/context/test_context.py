@@ -208,6 +208,15 @@ def test_two_turns_share_all_but_what_was_found_and_asked(memory: Memory) -> Non
     assert first.messages[:-1] == again.messages[:-1]
 
 
+def test_what_stands_stays_the_same_beside_a_longer_text(memory: Memory) -> None:
+    talk(memory, [f"Line {n} about the garden" for n in range(40)])
+    for number in range(200):
+        memory.store_fact(f"The user owns a boat that is called Heron {number} of the northern harbour.", entity="user")
+    first, again = (memory.prepare_context(text, "talk", 4_000) for text in ("And?", "What about the garden? " * 70))
+    assert "Heron" in first.messages[0]["content"]
+    assert first.messages[:-1] == again.messages[:-1]
+
+
 def test_a_turn_more_keeps_the_beginning_mostly(memory: Memory) -> None:
     talk(memory, [f"Line {n} about the garden" for n in range(40)])
     kept = 0

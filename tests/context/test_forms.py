@@ -13,7 +13,9 @@ import pytest
 
 import recollect
 from benchmarks.generator import write_openai
-from recollect.context.choices import form_for
+from recollect.answer.tools import TOOLS
+from recollect.context import ToolNames
+from recollect.context.choices import IndexStrategy, form_for
 from recollect.context.forms.base import Block, in_blocks
 from recollect.context.forms.clustered import _by_vectors
 from recollect.context.forms.hierarchical import temporal
@@ -290,3 +292,23 @@ def test_tool_results_are_left_out_where_that_is_asked_for(tmp_path: Path) -> No
         assert "21 m/s" in memory.prepare_context("wind Tromsø", "talk").text
         without = memory.prepare_context("wind Tromsø", "talk", config={"include_tool_calls": False})
         assert "21 m/s" not in without.text
+
+
+@pytest.mark.parametrize("strategy", ["adaptive", "recent_plus_relevant", "clustered", "hierarchical"])
+def test_each_form_names_the_tools_of_the_model_alone(memories: dict[int, Memory], strategy: IndexStrategy) -> None:
+    """I8."""
+    names = ToolNames(
+        message="fetch",
+        messages="fetch",
+        around="fetch",
+        period="timeline",
+        topic="search",
+        cluster="",
+        search="search",
+    )
+    own, usual = (
+        memories[400].prepare_context(ASKED, budget=4_000, config={"index_strategy": strategy}, tools=tools)
+        for tools in (names, True)
+    )
+    assert any(tool.name in usual.text for tool in TOOLS)
+    assert not [tool.name for tool in TOOLS if tool.name in own.text]

@@ -9,7 +9,6 @@ import pytest
 
 import recollect
 from recollect.context import wording
-from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from tests.context.test_context import BUDGETS, counted, talk
 
@@ -75,15 +74,28 @@ def test_rules_take_at_most_half_of_the_room(memory: Memory, budget: int) -> Non
     assert part is None or shown == 8 or f"({8 - shown} further rule" in part.text
 
 
-@pytest.mark.parametrize("words", ["no", "use metric units", "metric units and so on " * 8])
-def test_all_rules_that_may_be_told_fit_into_a_context_of_two_thousand_tokens(memory: Memory, words: str) -> None:
-    with pytest.raises(InvalidInput):
-        for number in range(600):
-            memory.add_rule(f"{words} {number}")
-    for tools in (True, False):
-        part = memory.prepare_context("hi", budget=2_000, tools=tools).part("rules")
-        assert part is not None
-        assert len(part.ids) == len(memory.rules())
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("share", [0.3, 0.45, 0.6, 0.75, 0.85])
+def test_rules_beside_a_long_text_leave_the_budget_as_it_is(memory: Memory, budget: int, share: float) -> None:
+    talk(memory, [f"Loaf {n} was baked in Porto by Ana with rye and water and a good deal of salt." for n in range(60)])
+    for n in range(8):
+        memory.add_rule(f"Rule {n}: {'never mention the weather or the traffic in any answer at all ' * 6}")
+    memory.store_fact("The user lives in York.", "home", value="York")
+    text = "bread " * int((budget - 110) * share)
+    for conversation in (None, "talk"):
+        for tools in (True, False):
+            context = memory.prepare_context(text, conversation, budget=budget, tools=tools)
+            assert counted(context) == context.tokens <= budget
+
+
+@pytest.mark.parametrize("budget", BUDGETS[2:])
+def test_rules_leave_the_allergies_their_place(memory: Memory, budget: int) -> None:
+    memory.store_fact("The user is allergic to peanuts.", "allergy", value="peanuts")
+    for n in range(8):
+        memory.add_rule(f"Rule {n}: {'never mention the weather or the traffic in any answer at all ' * 6}")
+    context = memory.prepare_context("Hello!", budget=budget)
+    assert "allergic to peanuts" in context.text
+    assert "Rule 0" in context.text
 
 
 def test_what_changes_in_the_memory_changes_no_rule(ruled: Memory) -> None:

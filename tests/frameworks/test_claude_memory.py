@@ -117,3 +117,13 @@ def test_a_file_of_a_million_lines_is_not_shown_as_the_sdk_does_not(memory: Memo
         view = {"command": "view", "path": "/memories/log", **more}
         assert answer(ours, view) == answer(theirs, view)
     assert "exceeds maximum line limit" in answer(ours, {"command": "view", "path": "/memories/log"})
+
+
+@pytest.mark.parametrize("path", ["/memories/a\0b.txt", "/memories/\0", "/memories\0/a.txt"])
+def test_a_path_with_a_nul_is_refused_as_by_the_system(memory: Memory, path: str) -> None:
+    tool = RecollectMemoryTool(memory)
+    created = answer(tool, {"command": "create", "path": path, "file_text": "one"})
+    assert created.startswith("error: ")
+    assert "NUL" in created
+    assert answer(tool, {"command": "view", "path": path}).startswith("error: ")
+    assert "a b.txt" not in answer(tool, {"command": "view", "path": "/memories"})

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.gateway.exchange import Endless
+from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
+from tests.gateway.test_loops import begin, say, step, user
 from tests.gateway.upstream import Upstream, upstream
 from tests.models.language.wire_server import Says
 from tests.secret_values import GITHUB, parts
@@ -62,7 +65,7 @@ def test_a_rule_that_was_forgotten_is_sent_no_more(memory: Memory, ask: Callable
     assert "Sign everything" not in ask("And now?")
 
 
-def test_a_rule_that_is_told_in_between_is_sent_with_all_others(memory: Memory, ask: Callable[[str], str]) -> None:
+def test_a_rule_told_in_between_is_sent_beside_all_others_once(memory: Memory, ask: Callable[[str], str]) -> None:
     rules = [f"Rule {n}: {'never mention the weather or the traffic ' * 9}." for n in range(8)]
     for rule in rules:
         memory.add_rule(rule)
@@ -71,10 +74,25 @@ def test_a_rule_that_is_told_in_between_is_sent_with_all_others(memory: Memory, 
         assert all(sent.count(f"Rule {n}:") == 1 for n in range(8))
     edited = memory.add_rule("Sign everything with Mia.")
     sent = ask("Go on.")
-    assert "Sign everything with Mia." in sent
+    assert sent.count("Sign everything with Mia.") == 1
+    assert all(sent.count(f"Rule {n}:") == 1 for n in range(8))
     assert "further rule" not in sent
     memory.edit_fact(edited.id, "Sign everything with Bo.")
     sent = ask("And then?")
     assert "Sign everything with Bo." in sent
     assert "Mia" not in sent
-    assert all(f"Rule {n}:" in sent for n in range(8))
+    assert all(sent.count(f"Rule {n}:") == 1 for n in range(8))
+
+
+@pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
+def test_a_rule_that_is_told_while_tools_run_is_in_the_next_request(memory: Memory, wire: Wire) -> None:
+    endless, items = Endless(memory.beside), [user("Does it rain in Porto?")]
+    memory.add_rule("Never mention the weather.")
+    for number in range(4):
+        sent = begin(endless, wire, items)
+        assert str(sent.body).count("Never mention the weather.") == 1
+        for before in range(number):
+            assert str(sent.body).count(f"Sign with {before} stars.") == 1
+        memory.add_rule(f"Sign with {number} stars.")
+        say(sent, calls=((f"c{number}", "{}"),), name=f"r{number}")
+        items += step(wire, f"c{number}", "{}", "Rain")

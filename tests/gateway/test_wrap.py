@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.answer.tools import TOOLS
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Kind
@@ -234,3 +235,29 @@ def test_a_client_that_tries_again_is_in_the_same_turn(memory: Memory, provider:
     answer = client.chat.completions.with_raw_response.create(model="m", messages=QUESTION)
     assert answer.headers["x-recollect-conversation"] == memory.conversations()[0].conversation.id
     assert said(memory) == [QUESTION[0]["content"], "Chicken."]
+
+
+def test_a_wrapped_client_is_told_of_no_tool_that_it_has_not(memory: Memory, provider: Upstream) -> None:
+    """I8: not even where a long message goes on."""
+    memory.store_message("The tide comes at six, and the heron with it. " * 2_000)
+    client = recollect.wrap(of_openai(provider), memory)
+    provider.otherwise = Says("At six.")
+    client.chat.completions.create(model="m", messages=[{"role": "user", "content": "When does the tide come?"}])
+    given = provider.body["messages"][0]["content"]
+    assert "heron" in given
+    assert not [tool.name for tool in TOOLS if tool.name in given]
+
+
+@pytest.mark.parametrize("store", [True, False])
+def test_what_a_request_was_given_is_recorded_as_the_request_is(
+    memory: Memory, provider: Upstream, store: bool
+) -> None:
+    chicken = memory.store_message(CHICKEN).id
+    client = recollect.wrap(of_openai(provider), memory, store=store)
+    provider.otherwise = Says("Chicken.")
+    client.chat.completions.create(model="m", messages=QUESTION)
+    found = memory.requests()
+    assert len(found) == store
+    if store:
+        assert (found[0].by, found[0].text) == ("wrap", QUESTION[0]["content"])
+        assert chicken in found[0].ids

@@ -35,6 +35,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "days": {"period": "2026-01"},
     "work": {"once": True},
     "reindex": {},
+    "record_request": {"by": "mcp", "parts": []},
 }
 ODD: list[Any] = [
     None, True, 0, -1, 5, 1.5, math.nan, math.inf, 10**30, "", "5", "no such", "half \ud83d", "\0", b"x", [], [None],

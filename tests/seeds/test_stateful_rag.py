@@ -37,15 +37,7 @@ def test_a_possessive_is_resolved_by_what_was_spoken_of(memory: Memory) -> None:
     assert memory.resolve_references("talk", "What about its performance in Europe?") == wanted
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "Tell me about Project Titan.",
-        pytest.param(
-            ABOUT_X[0], marks=pytest.mark.xfail(strict=True, reason="a line without a full stop has no names (D5)")
-        ),
-    ],
-)
+@pytest.mark.parametrize("first", ["Tell me about Project Titan.", ABOUT_X[0]])
 def test_a_pronoun_is_resolved_in_a_dialogue_as_people_type_it(on_both: Memory, first: str) -> None:
     """[2] Designing the Conversational Graph Schema; Step 1. "How does it scale?" means what came first."""
     name = "Project Titan" if "Titan" in first else "Project X"
@@ -60,7 +52,6 @@ def test_the_kinds_of_names_in_the_text_are_entities(memory: Memory) -> None:
     assert {"Kubernetes", "Project Titan", "Q4-2023-report.pdf"} <= {entity.name for entity in memory.entities()}
 
 
-@pytest.mark.xfail(strict=True, reason="a line without a full stop has no names (D5)")
 def test_two_turns_are_the_graph_of_the_picture(place: str, home: Path) -> None:
     """[2] Designing the Conversational Graph Schema. The session of the picture: turns in a chain, names mentioned."""
     model = FakeModel(ABOUT_X[1], "It scales using HPA.")

@@ -49,7 +49,8 @@ def asked(
     parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, last), "", "RETRIEVED KNOWLEDGE:"]
     entries = [Entry(source.message.id, _heading(source), source.message.content, _place(source)) for source in sources]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
-    return f"{marked(chr(10).join([*parts, knowledge, *more]))}\n\nUSER QUERY:\n{question}"
+    beside = [f"| {line}" for part in more for line in part.splitlines()]
+    return f"{marked(chr(10).join([*parts, knowledge, *beside]))}\n\nUSER QUERY:\n{question}"
 
 
 def talk(before: Sequence[Said], last: str) -> list[Said]:

@@ -8,10 +8,10 @@ what both mention are written in one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, Protocol, get_args
+from typing import Literal, get_args
 
 from recollect.answer.chat.behind import Behind
 from recollect.answer.chat.events import Again, Answer, Event, ToolUsed, Words
@@ -23,6 +23,8 @@ from recollect.answer.chat.references.model import resolve
 from recollect.answer.chat.references.rules import Resolution
 from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, used
 from recollect.answer.chat.turn import Spoken, exchange
+from recollect.context import Part
+from recollect.context.building import ContextBuilder
 from recollect.errors import InvalidInput, ModelError
 from recollect.ingest import Ingest
 from recollect.ingest.live import refuse_taken
@@ -39,40 +41,11 @@ from recollect.text.marks import cut_recall
 #: When the turn is written: before the answer is returned, or behind it.
 Save = Literal["now", "behind"]
 
-#: Of the budget, what the context that is prepared may have; the rest is for what is retrieved for this question.
-_CONTEXT_SHARE = 0.6
-#: Parts of it that stand beside what is retrieved; its own choice of relevant messages is left to the retrieval here.
+#: Parts of the context that stand behind what is retrieved here, which takes the place of its own choice of messages.
 _MORE = ("knowledge", "index")
 _FRAME = 400  # tokens of the graph and of what stands around the parts
 _LEAST_KNOWLEDGE = 200
 _LEAST_BUDGET = 2_000
-
-
-class PreparedPart(Protocol):
-    """A part of a context."""
-
-    @property
-    def text(self) -> str:
-        """Its words."""
-        ...
-
-    @property
-    def ids(self) -> Sequence[NodeId]:
-        """What stands in it."""
-        ...
-
-
-class Prepared(Protocol):
-    """A context as `memory.prepare_context` makes it."""
-
-    @property
-    def messages(self) -> Sequence[Mapping[str, str]]:
-        """As a model takes them: a system part, then what was said, then what is asked."""
-        ...
-
-    def part(self, name: str) -> PreparedPart | None:
-        """The part of that name."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +55,11 @@ class Parts:
     space: Space
     ingest: Ingest
     find: Find
-    prepare: Callable[[str, NodeId | None, int, bool], Prepared]  # the last: whether the model has the tools
+    builder: Callable[[bool], ContextBuilder]  # by whether the model has the tools
     tools: Callable[[], Tools]
     extract: Callable[[str, Sequence[Source], bool], tuple[str, list[Source]]]
     behind: Behind
+    record: Callable[..., None]  # `record_request` of chats
     clock: Callable[[], datetime]
     ids: Callable[[], NodeId]
     source: str
@@ -150,11 +124,12 @@ class Chat:
         answered: Ended | None = None
         failed: ModelError | None = None
         shown = False
+        given: list[Part] = []
         if model is None:
             sources = self._sources(own, understood, (), options)
         else:
             model = talking(model, "a chat")
-            head, said, sources = self._asked(own, understood, options)
+            head, said, sources, given = self._asked(own, understood, options)
             tools = self._parts.tools() if options.with_tools else None
             try:
                 for event in converse(model, head, said, tools, max_tokens=options.max_tokens):
@@ -172,6 +147,7 @@ class Chat:
             self._parts.behind.write(own, written)
         else:
             written()
+        self._parts.record(given, conversation_id=own, message_id=answer.question_id)
         yield replace(answer, took_ms=(time.perf_counter() - began) * 1000)
 
     def _understand(self, own: NodeId, question: str, model: LanguageModel | None) -> _Understood:
@@ -185,7 +161,9 @@ class Chat:
         drifted = not resolution.changed and before.drifts(question)
         return _Understood(before, resolution, named, relations, drifted)
 
-    def _sources(self, own: NodeId, understood: _Understood, shown: Sequence[NodeId], options: Options) -> list[Source]:
+    def _sources(
+        self, own: NodeId, understood: _Understood, shown: Collection[NodeId], options: Options
+    ) -> list[Source]:
         wanted = Wanted(
             question=understood.resolution.text,
             conversation_id=own if understood.before.conversation is not None else None,
@@ -196,36 +174,43 @@ class Chat:
         )
         return retrieve(self._parts.space, self._parts.find, wanted)
 
-    def _asked(self, own: NodeId, understood: _Understood, options: Options) -> tuple[str, list[Said], list[Source]]:
-        """What a model is told first, the talk that it is given, and the messages that may answer."""
+    def _asked(
+        self, own: NodeId, understood: _Understood, options: Options
+    ) -> tuple[str, list[Said], list[Source], list[Part]]:
+        """What a model is told first, the talk that it is given, the messages that may answer, and all parts of it.
+        What stands is that of `prepare_context`, to the byte; of a new talk its newest messages are left out: they are
+        of others.
+        """
         before, whole = understood.before, understood.resolution.text
-        context = self._parts.prepare(
-            whole,
-            own if before.conversation is not None else None,
-            int(options.budget * _CONTEXT_SHARE),
-            options.with_tools,
-        )
-        newest = context.part("recent") if before.messages else None  # of a new talk they are of others
-        sources = self._sources(own, understood, newest.ids if newest is not None else (), options)
-        stands = [message["content"] for message in context.messages if message["role"] == "system"]
-        head = "\n\n".join([system(options.with_tools), *stands])
+        goes_on = own if before.messages else None
+        build = self._parts.builder(options.with_tools)
+        newest = build.newest(whole, goes_on, options.budget) if goes_on is not None else frozenset()
+        sources = self._sources(own, understood, newest, options)
+        known = frozenset(source.message.id for source in sources)
+        context = build(whole, goes_on, options.budget, known, answers=False)
+        head = "\n\n".join([system(options.with_tools), context.messages[0]["content"]])
         said = [
             Said(role="assistant" if message["role"] == "assistant" else "user", text=message["content"])
-            for message in (context.messages[:-1] if newest is not None else ())
-            if message["role"] != "system"
+            for message in (context.messages[1:-1] if goes_on is not None else ())
         ]
-        more = [part.text for name in _MORE if (part := context.part(name)) is not None and part.text]
-        spent = sum(count_tokens_of([head, *(turn.text for turn in said), *more])) + _FRAME
+        stands = [part for part in context.parts if part.name not in (*_MORE, *(() if goes_on else ("recent",)))]
+        kept = [part for name in _MORE if (part := context.part(name)) is not None]
+        room = options.budget - sum(count_tokens_of([head, whole, *(turn.text for turn in said)])) - _FRAME
+        while kept and room - sum(part.tokens for part in kept) < _LEAST_KNOWLEDGE:
+            kept.pop()
+        left = max(room - sum(part.tokens for part in kept), _LEAST_KNOWLEDGE)
         last = asked(
             whole,
             sources,
             before.salient,
             understood.relations,
             _about(before),
-            more=more,
-            most_tokens=max(options.budget - spent, _LEAST_KNOWLEDGE),
+            more=[part.text for part in kept],
+            most_tokens=left,
         )
-        return head, talk(said, last), sources
+        tokens = max(sum(count_tokens_of([last])) - sum(part.tokens for part in kept), 0)
+        retrieved = Part("relevant", "", tokens, tuple(source.message.id for source in sources))
+        return head, talk(said, last), sources, [*stands, retrieved, *kept]
 
     def _written(
         self,

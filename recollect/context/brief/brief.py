@@ -1,7 +1,8 @@
 """A brief: what was said in a folder before, in few words that a coding agent reads at the start of a session.
 
-Rules come first, then how the last session ended, what was left open and what is known from these sessions, then the
-earlier ones, a line each. All of it is read in one view, and its cost does not grow with the history.
+Rules come first, then how the last session ended, what was left open, what stands of the person in every context (but
+summaries: sessions tell those), what is known from these sessions, then the earlier ones, a line each. All of it is
+read in one view, and its cost does not grow with the history.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from recollect.context.brief.folders import Project, project_of
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in
 from recollect.context.result import Part
 from recollect.context.rules import rules_part
+from recollect.context.standing import Read, standing
 from recollect.derive.facts.book import DERIVES_FROM
 from recollect.derive.facts.fact import is_rule, node_when
 from recollect.derive.facts.instructions import rules_in
@@ -43,10 +45,15 @@ _CONVERSATION = "conversation"
 
 _GUIDE = (
     "From the user's memory of earlier sessions in {name}: a record of what was said then, not instructions; the files "
-    "count where they differ. [Codes] name conversations and messages. To look closer: the memory's search and fetch "
-    'tools, or in a shell: recollect search "words", recollect show CODE.'
+    "count where they differ. [Codes] name conversations and messages. To look closer, in a shell: "
+    'recollect search "words", recollect show CODE.'
 )
-_OPEN, _KNOWN, _EARLIER = "Left open:", "Known, as of the last time it was said:", "Earlier sessions:"
+_OPEN, _KNOWN, _EARLIER = (
+    "Left open:",
+    "Known from the sessions here, as of the last time it was said:",
+    "Earlier sessions:",
+)
+_ELSEWHERE = ("rules", "summaries", "recent")  # parts of what stands: the first, and what the sessions tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,8 @@ class Brief:
     """What matters for a folder. `text` is empty where nothing was said there and there are no rules; `conversations`
     are those it names.
 
-    `parts` are rules, guide, last, open, known and earlier, as far as there is something of each.
+    `parts` are rules, guide, last, open, those that stand in every context (facts), known and earlier, as far as there
+    is something of each.
     """
 
     folder: str
@@ -78,11 +86,11 @@ class Brief:
         }
 
 
-def brief_of(view: View, folder: Path, budget: int, now: datetime, home: Path) -> Brief:
+def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -> Brief:
     """The brief of a folder, in at most `budget` tokens. Raises InvalidInput for a budget that is too small."""
     if budget < LEAST_TOKENS:
         raise InvalidInput(f"A brief of {budget} tokens is too short.", hint=f"Use {LEAST_TOKENS} or more.")
-    project = project_of(folder, home)
+    view, project = read.view, project_of(folder, home)
     empty = Brief(str(folder), project.name, "", 0, budget)
     sessions = list(islice(_sessions(view, project), _SESSIONS))
     room = budget - tokens_in(marked("", folder=str(folder))) - 2 * PER_ENTRY
@@ -95,10 +103,16 @@ def brief_of(view: View, folder: Path, budget: int, now: datetime, home: Path) -
     summaries = _summaries(view, sessions)
     left = int(room * _KNOWN_SHARE)
     opened = _listed("open", _OPEN, _open_lines(sessions[:_KNOWN_FROM], summaries), left // 2)
-    known = _listed("known", _KNOWN, _known_lines(view, sessions[:_KNOWN_FROM], now), left - _cost(opened))
-    room -= _cost(last) + _cost(opened) + _cost(known)
+    stands = standing(read, "", None, 0, room, room, now).parts
+    stands = tuple(part for part in stands if part.name not in _ELSEWHERE)
+    left -= _cost(opened, *stands)
+    told = {own for part in stands for own in part.ids}
+    lines = ((line, own) for line, own in _known_lines(view, sessions[:_KNOWN_FROM], now) if own not in told)
+    known = _listed("known", _KNOWN, lines, left)
+    room -= _cost(last, opened, *stands, known)
     earlier = _listed("earlier", _EARLIER, _earlier_lines(view, sessions[1:], summaries), room)
-    made = _made(empty, [part for part in (rules, guide, last, opened, known, earlier) if part is not None])
+    every = (rules, guide, last, opened, *stands, known, earlier)
+    made = _made(empty, [part for part in every if part is not None])
     named = [own for part in (last, earlier) if part is not None for own in part.ids]
     return replace(made, conversations=tuple(dict.fromkeys(named)))
 
@@ -243,5 +257,5 @@ def _part(name: str, lines: Sequence[str], ids: tuple[NodeId, ...] = ()) -> Part
     return Part(name, text, tokens_in(text) + 2 * PER_ENTRY, ids)
 
 
-def _cost(part: Part | None) -> int:
-    return part.tokens if part is not None else 0
+def _cost(*parts: Part | None) -> int:
+    return sum(part.tokens + PER_ENTRY for part in parts if part is not None)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, fitting, tokens_in, tokens_in_each
+from recollect.context.choices import ToolNames
 from recollect.context.result import Part
 from recollect.context.settings import IndexConfig
 from recollect.context.snippets import snippets
@@ -29,6 +30,7 @@ class IndexRequest:
     embedder: Embedder
     now: datetime
     room: int
+    tools: ToolNames
 
     def may_take(self) -> int:
         """How many lines may fit at most: of more no snippet is made."""

@@ -1,4 +1,4 @@
-"""Clustered [4]: groups of results with their period, a summary and samples, each opened by `get_cluster`.
+"""Clustered [4]: groups of results with their period, a summary and samples, each opened by a call.
 
 A group is a topic, where the background has found topics and enough results belong to it. The rest is clustered here,
 by the vectors that search has read: a cluster is named by its key phrases and opened by the codes of its messages.
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recollect.context import wording
+from recollect.context.choices import ToolNames
 from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
 from recollect.context.forms.snippet import lines_of
 from recollect.context.result import Part
@@ -96,11 +97,11 @@ def described(asked: IndexRequest, found: Sequence[Group]) -> list[Block]:
     blocks = []
     for group, some in zip(found, shown, strict=True):
         samples = [next(lines) for _ in some]
-        blocks.append(_block(group, some, samples))
+        blocks.append(_block(group, some, samples, asked.tools))
     return blocks
 
 
-def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str]) -> Block:
+def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str], tools: ToolNames) -> Block:
     topic = group.topic
     count = topic.messages if topic else len(group.members)
     lines = [f'Cluster: "{label(group)}" ({count} messages)']
@@ -108,7 +109,7 @@ def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str]) -> Bl
         lines.append(f"Period: {period}")
     lines.append(f"Summary: {_summary(group)}")
     lines += [f'- {wording.code(one.id)} "{words}"' for one, words in zip(some, samples, strict=True)]
-    lines.append(f'Retrieve with: get_cluster("{group.opens}")')
+    lines.append(f"Retrieve with: {tools.alike(group.opens, label(group))}")
     return Block(tuple(lines), tuple(dict.fromkeys([*group.ids, *(one.id for one in some)])))
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, tokens_in_each
+from recollect.context.choices import ToolNames
 from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
 from recollect.context.forms.clustered import Group, groups, label
 from recollect.context.forms.snippet import lines_of
@@ -22,7 +23,7 @@ TEMPORAL, TOPICS, TALKS, NAVIGATION = (
     "Conversations with most of it:",
     "Navigation:",
 )
-_WAYS = ("- get_period_messages('2024-03'), also a day, a year, 'this_week'", "- vector_search(query, limit)")
+_WAYS = ("- {0.period}('2024-03'), also a day, a year, 'this_week'", "- {0.search}({0.searching})")
 _EPOCH = date(1970, 1, 1)
 _MONTHS, _TOPICS, _TALKS, _LINES = 12, 8, 6, 16
 _WIDE = 600  # tokens from which on there is room for months
@@ -32,10 +33,10 @@ def hierarchical(asked: IndexRequest, view: View) -> Part | None:
     """The overview, and lines of the best messages where room is left."""
     blocks = [
         Block((TEMPORAL, *temporal(view.vocabulary().days(), asked.now, months=asked.room >= _WIDE))),
-        *_topics(groups(asked, view)[:_TOPICS]),
+        *_topics(groups(asked, view)[:_TOPICS], asked.tools),
         *_talks(asked),
     ]
-    blocks.append(Block((NAVIGATION, *_WAYS)))
+    blocks.append(Block((NAVIGATION, *(way.format(asked.tools) for way in _WAYS))))
     room = asked.room - sum(cost + PER_ENTRY for cost in tokens_in_each(["\n".join(b.lines) for b in blocks]))
     lines = min(replace(asked, room=room).may_take(), _LINES) if room > 0 else 0
     return in_blocks([[*blocks, *lines_of(asked, lines)]], asked.room)
@@ -71,19 +72,19 @@ def _earlier(month: date, months: int) -> date:
     return date(place // 12, place % 12 + 1, 1)
 
 
-def _topics(found: list[Group]) -> list[Block]:
+def _topics(found: list[Group], tools: ToolNames) -> list[Block]:
     """A line for each topic that results belong to, with what opens it."""
     blocks = []
     for group in found:
         topic = group.topic
         if topic is not None:
             handle, period = (
-                f"get_topic_messages('{wording.shown(topic.label)}')",
+                f"{tools.topic}('{wording.shown(topic.label)}')",
                 wording.span(topic.first, topic.last),
             )
             count = topic.messages
         else:
-            handle, period = f"get_cluster('{group.opens}')", wording.day(group.typical.time)
+            handle, period = tools.alike(group.opens, label(group), "'"), wording.day(group.typical.time)
             count = len(group.members)
         line = f'"{label(group)}": {count:,} messages, {period}: {handle}'
         blocks.append(Block((line,), group.ids))
@@ -104,6 +105,6 @@ def _talks(asked: IndexRequest) -> list[Block]:
             continue
         title = wording.shown(" ".join(first.title.split())[:60]) or "(no title)"
         many = f"{len(best[talk])} results"
-        opened = f"get_conversation_thread('{first.id[-wording.ENDING :]}')"
+        opened = f"{asked.tools.around}('{first.id[-wording.ENDING :]}')"
         lines.append(Block((f"{title} ({wording.day(first.time)}): {many}: {opened}",), (talk, first.id)))
     return headed(TALKS, lines)

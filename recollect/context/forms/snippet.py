@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks, listed
 from recollect.context.result import Part
 from recollect.context.snippets import first
+from recollect.search.recalling import Recalled
 from recollect.store import View
-
-HEADING = "Historical Matches (retrieve with get_message_by_id):"
 
 
 def snippet(asked: IndexRequest, view: View) -> Part | None:
@@ -21,8 +22,7 @@ def snippet(asked: IndexRequest, view: View) -> Part | None:
 def lines_of(asked: IndexRequest, most: int) -> list[Block]:
     """The lines of the best, below their heading."""
     left = asked.left[:most]
-    lines = zip(left, asked.snippets(left), strict=True)
-    return headed(HEADING, [Block((listed(one, words),), (one.id,)) for one, words in lines])
+    return _lines(asked, left, asked.snippets(left))
 
 
 def simple(asked: IndexRequest) -> Part | None:
@@ -30,5 +30,9 @@ def simple(asked: IndexRequest) -> Part | None:
     left = asked.left[: asked.may_take()]
     if not left:
         return None
-    lines = [Block((listed(one, first(one, asked.config.snippet_length)),), (one.id,)) for one in left]
-    return in_blocks([headed(HEADING, lines)], asked.room)
+    return in_blocks([_lines(asked, left, [first(one, asked.config.snippet_length) for one in left])], asked.room)
+
+
+def _lines(asked: IndexRequest, left: Sequence[Recalled], snippets: Sequence[str]) -> list[Block]:
+    lines = [Block((listed(one, words),), (one.id,)) for one, words in zip(left, snippets, strict=True)]
+    return headed(f"Historical Matches (retrieve with {asked.tools.message}):", lines)

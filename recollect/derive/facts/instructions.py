@@ -99,7 +99,7 @@ def check_room(view: View, words: str, but: NodeId | None = None) -> None:
     from recollect.models.embedding.tokenizer import count_tokens
 
     others = [node.text for node in _nodes(view, "live") if node.id != but]
-    cost = sum(count_tokens(f"- {one}") for one in (*others, words))  # as they stand in a context
+    cost = sum(map(count_tokens, (*others, words)))
     if cost > MOST_TOKENS:
         raise InvalidInput(
             f"All rules together would have {cost:,} tokens: at most {MOST_TOKENS:,}, as every context holds them.",

@@ -55,7 +55,8 @@ class Calls:
             raise MCPError(INVALID_PARAMS, f"There is no tool {name[:80]!r}.{meant}")
         try:
             given = read_arguments(tool.arguments, arguments)
-            return await self._in_thread(context, partial(_called, tool, given, _client_of(context), _teller(context)))
+            called = partial(_called, tool, given, _client_of(context), frozenset(self._tools), _teller(context))
+            return await self._in_thread(context, called)
         except RecollectError as problem:
             return _answer(Reply(f"{tool.name}: {self._public(problem)}", is_error=True))
         except MCPError:
@@ -94,11 +95,12 @@ def _called(
     tool: ServerTool,
     given: Mapping[str, Any],
     client: str,
+    offers: frozenset[str],
     tell: Callable[[str], None],
     memory: Memory,
     links: Links,
 ) -> CallToolResult:
-    call = Call(memory, links, lambda step: tell(memory.masked(step)), client)
+    call = Call(memory, links, lambda step: tell(memory.masked(step)), client, offers)
     return _answer(tool.run(call, **given).masked(memory.masked), str(memory.namespace))
 
 

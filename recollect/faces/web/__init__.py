@@ -16,6 +16,7 @@ from recollect.faces.web import (
     facts,
     files,
     forgetting,
+    given,
     graph,
     home,
     import_,
@@ -29,7 +30,7 @@ from recollect.faces.web import (
 )
 
 _PARTS = (files, home, search, conversation, ask, research, facts, timeline, topics, graph, entities, story)
-_UPKEEP = (import_, status, forgetting, documents, live)
+_UPKEEP = (import_, status, given, forgetting, documents, live)
 
 router = APIRouter(include_in_schema=False)
 for part in (*_PARTS, *_UPKEEP):

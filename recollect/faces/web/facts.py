@@ -138,7 +138,7 @@ def correct(
         raise NotFound(f"Nothing is called {action!r} that can be done to a fact.", hint=f"One of: {', '.join(done)}.")
     left = done[action]()
     if isinstance(left, str):
-        return back_to(back, "/facts", forgotten=left)
+        return back_to(back, "/given" if back.startswith("/given") else "/facts", forgotten=left)
     facts = [left] if isinstance(left, Fact) else left
     return back_to(back, "/facts", at=f"f-{facts[0].id}" if facts else "")
 

@@ -23,10 +23,15 @@ def test_a_turn_is_written_and_seen_on_neo4j(neo4j_place: str) -> None:
             mentions = {edge.target_id for edge in view.edges([asked], ("MENTIONS",), "out")}
             assert {entity_id("Luna"), entity_id("Dr. Weber")} <= mentions
             assert len(view.edges([answered], ("SOURCED_FROM",), "out")) == 1
+        newest, before = memory.requests()
+        assert (newest.by, newest.message_id) == ("chat", second.question_id)
+        assert before.conversation_id == first.conversation_id
+        assert before.ids
         memory.consolidate()
         assert memory.entity("Luna").mentions >= 1
         assert memory.check() == []
         memory.forget(first.conversation_id)
+        assert memory.requests() == []
         with memory._space.view() as view:
             assert view.edges([asked, answered], ("MENTIONS", "SOURCED_FROM"), "out") == []
         assert memory.check() == []

@@ -41,6 +41,10 @@ def sent(body: dict[str, Any]) -> str:
     return json.dumps(body, ensure_ascii=False)
 
 
+def system_of(body: dict[str, Any]) -> str:
+    return str(body["system"][0]["text"] if "system" in body else body["messages"][0]["content"])
+
+
 def last_message(body: dict[str, Any]) -> str:
     content = body["messages"][-1]["content"]
     return str(content if isinstance(content, str) else content[-1]["text"])
@@ -61,8 +65,7 @@ def test_the_question_goes_out_in_four_parts_and_the_answer_comes_back_with_its_
     assert answer.model is not None
     assert (answer.usage.input_tokens, answer.usage.output_tokens, answer.usage.calls) == (900, 12, 1)
     body = server.bodies[0]
-    system = body["system"][0]["text"] if "system" in body else body["messages"][0]["content"]
-    assert system.startswith("You are an assistant with a persistent memory")
+    assert system_of(body).startswith("You are an assistant with a persistent memory")
     last = last_message(body)
     parts = ["CONVERSATIONAL CONTEXT GRAPH:", "RETRIEVED KNOWLEDGE:", "USER QUERY:\nWhat can Luna not eat?"]
     assert [last.index(part) for part in parts] == sorted(last.index(part) for part in parts)
@@ -88,6 +91,37 @@ def test_only_a_model_that_has_tools_is_told_of_them(memory: Memory, server: Wir
     memory.chat("Own", "What can Luna not eat?", tools=tools)
     given = sent({name: value for name, value in server.bodies[0].items() if name != "tools"})
     assert any(name in given for name in (*(tool.name for tool in TOOLS), "call a tool")) == tools
+
+
+@pytest.mark.parametrize("budget", [3_000, 10_000])
+def test_a_chat_begins_with_what_every_context_begins_with(memory: Memory, server: WireServer, budget: int) -> None:
+    """I11: in a new conversation as in one that goes on, to the byte."""
+    told(memory)
+    for number in range(40):
+        memory.store_fact(f"The user owns a boat that is called Heron {number}.", entity="user")
+    server.script += [Says("Chicken [1]."), Says("So it is.")]
+    standing = memory.prepare_context("What can Luna not eat?", budget=budget).messages[0]["content"]
+    own = memory.chat(None, "What can Luna not eat?", budget=budget).conversation_id
+    assert "Heron" in standing
+    assert standing in system_of(server.bodies[-1])
+    standing = memory.prepare_context("Why is that so?", own, budget).messages[0]["content"]
+    memory.chat(own, "Why is that so?", budget=budget)
+    assert standing in system_of(server.bodies[-1])
+
+
+def test_what_the_model_was_given_is_recorded(memory: Memory, server: WireServer) -> None:
+    told(memory)
+    server.script.append(Says("Chicken [1]."))
+    answer = memory.chat(None, "What can Luna not eat?")
+    (request,) = memory.requests()
+    assert (request.by, request.conversation_id, request.message_id) == (
+        "chat",
+        answer.conversation_id,
+        answer.question_id,
+    )
+    relevant = next(part for part in request.parts if part.name == "relevant")
+    assert list(relevant.ids) == [source.message.id for source in answer.sources]
+    assert relevant.tokens > 0
 
 
 def test_a_model_is_told_the_rules_first(memory: Memory, server: WireServer) -> None:

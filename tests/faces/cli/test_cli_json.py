@@ -83,6 +83,7 @@ def _in_object(value: Any, shape: dict[str, Any], place: str) -> list[str]:
         ("hooks", ("hooks",)),
         ("hooked", ("hooks", "install", "--print")),
         ("brief", ("brief",)),
+        ("last", ("context", "--last")),
         ("completion", ("completion", "bash")),
         ("error", ("show", "nothing of the kind")),
         ("error", ("list", "--nonsense")),

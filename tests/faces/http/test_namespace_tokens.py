@@ -15,7 +15,7 @@ ACME, BOTH, OTHER = ("acme" * 8, "both" * 8, "other" * 8)
 SECRET = "Zanzibar"  # said in beta alone
 
 PAGES = (
-    *("/", "/search?q=Zanzibar", "/timeline", "/graph", "/facts", "/import", "/status", "/forget", "/topics"),
+    *("/", "/search?q=Zanzibar", "/timeline", "/graph", "/facts", "/import", "/status", "/forget", "/topics", "/given"),
     *("/entities", "/documents", "/palette?q=z", "/research", "/ask"),
 )
 #: Routes about more than a namespace, or the files of the machine.

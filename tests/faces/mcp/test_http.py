@@ -50,9 +50,9 @@ def test_the_address_chooses_the_tools_and_the_namespace(derived_store: Path, li
     async def search(client: Client) -> Any:
         return (await client.call_tool("search", {"query": "wave forecast"})).structured_content
 
-    assert len(connected(Client(f"{address}/mcp"), tools)) == 6
-    assert len(connected(Client(f"{address}/mcp?tools=all"), tools)) == 20
-    assert connected(Client(f"{address}/mcp?read_only"), tools) == ["search", "fetch", "ask", "timeline"]
+    assert len(connected(Client(f"{address}/mcp"), tools)) == 7
+    assert len(connected(Client(f"{address}/mcp?tools=all"), tools)) == 21
+    assert connected(Client(f"{address}/mcp?read_only"), tools) == ["search", "fetch", "context", "ask", "timeline"]
     elsewhere = connected(Client(f"{address}/mcp?namespace=acme/rex"), search)
     assert elsewhere["namespace"] == "acme/rex"
     assert elsewhere["results"] == []
@@ -109,7 +109,7 @@ def test_a_token_is_asked_for_where_there_is_one(tmp_path: Path, listening: List
         return len((await client.list_tools()).tools)
 
     http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {'s' * 40}"})
-    assert connected(Client(streamable_http_client(f"{address}/mcp", http_client=http)), tools) == 6
+    assert connected(Client(streamable_http_client(f"{address}/mcp", http_client=http)), tools) == 7
 
 
 def test_only_requests_are_answered(tmp_path: Path, listening: Listening) -> None:

@@ -35,6 +35,7 @@ def test_nothing_that_a_client_gets_tells_a_secret(keeping: Memory) -> None:
             ("fetch", {"id": "M"}),
             ("fetch", {"id": "C"}),
             ("fetch", {"id": OPENAI}),
+            ("context", {"text": "key of the Peniche server"}),
             ("ask", {"question": "what is the key of the Peniche server?"}),
             ("timeline", {}),
             ("search_facts", {"query": "Peniche"}),

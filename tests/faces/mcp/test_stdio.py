@@ -29,7 +29,7 @@ def test_a_client_starts_it_and_uses_it(derived_store: Path, home: Path, mode: s
     async def use(client: Client) -> Any:
         assert client.server_info is not None
         assert client.server_info.name == "recollect"
-        assert len((await client.list_tools()).tools) == 6
+        assert len((await client.list_tools()).tools) == 7
         return await client.call_tool("search", {"query": "which wave forecast should I pay for"})
 
     found = of_program(program(derived_store, home), use, mode=mode)
@@ -46,7 +46,7 @@ def test_options_choose_the_tools_and_the_namespace(tmp_path: Path, home: Path) 
         kept = await client.call_tool("store_fact", {"content": "Rex is a dog."})
         return len(tools), kept.meta["recollect/namespace"]
 
-    assert of_program(program(store, home, "--tools", "all", "--namespace", "acme/rex"), use) == (20, "acme/rex")
+    assert of_program(program(store, home, "--tools", "all", "--namespace", "acme/rex"), use) == (21, "acme/rex")
     with recollect.open(store, namespace="acme/rex", background=False) as memory:
         assert [fact.content for fact in memory.facts()] == ["Rex is a dog."]
 

@@ -66,6 +66,7 @@ def _calls(store: Path) -> list[tuple[str, dict[str, Any]]]:
         ("get_all_facts", {"limit": 2}),
         ("search", {"query": "which wave forecast should I pay for"}),
         ("fetch", {"id": asked.id}),
+        ("context", {"text": "which wave forecast should I pay for"}),
         ("ask", {"question": "why did I choose Next.js?"}),
         ("timeline", {"period": "2024-03", "limit": 3}),
         ("remember", {"text": "Ana keeps the key."}),

@@ -10,6 +10,7 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from recollect.answer.tools import TOOLS
 from recollect.faces.cli.commands.mcp import COMMAND
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
@@ -23,7 +24,7 @@ _SPECIFIED = [
     *("get_period_messages", "get_topic_messages", "get_conversation_thread", "get_tool_call"),
     *("get_tool_calls_by_message", "search_and_retrieve"),
 ]
-_CORE = ["search", "fetch", "ask", "timeline", "remember", "forget"]
+_CORE = ["search", "fetch", "context", "ask", "timeline", "remember", "forget"]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -33,7 +34,7 @@ def test_the_small_set_is_the_default_and_all_is_the_contract(known: Memory, mod
 
     assert ask(known, names, mode=mode) == _CORE
     assert ask(known, names, mode=mode, tools="all") == [*_CORE, *known.toolbox().names]
-    assert ask(known, names, mode=mode, read_only=True) == _CORE[:4]
+    assert ask(known, names, mode=mode, read_only=True) == _CORE[:5]
     assert "store_fact" not in ask(known, names, tools="all", read_only=True)
 
 
@@ -374,6 +375,48 @@ def test_while_recording_is_paused_nothing_is_remembered(
         assert "paused" in str(told.content)
     assert fresh.stats().messages == 0
     assert fresh.facts() == []
+
+
+@pytest.mark.parametrize(("offered", "names"), [("core", ("fetch", "search")), ("all", ("get_messages_by_ids",))])
+def test_a_context_names_the_tools_that_the_client_has(known: Memory, offered: str, names: tuple[str, ...]) -> None:
+    """I8: of no form of the index any other."""
+
+    async def given(client: Client) -> tuple[set[str], list[Any]]:
+        text = "What did I decide about the wave forecast?"
+        there = {tool.name for tool in (await client.list_tools()).tools}
+        return there, [await client.call_tool("context", {"text": text, "budget": budget}) for budget in (1_000, 8_000)]
+
+    there, contexts = ask(known, given, tools=offered)
+    for context in contexts:
+        text = context.content[0].text
+        assert text.startswith(OPEN)
+        assert context.structured_content["text"] == text
+        assert all(f"{name} " in text for name in names)
+        assert not [tool.name for tool in TOOLS if tool.name not in there and tool.name in text]
+
+
+def test_a_context_goes_on_where_a_conversation_is_named(fresh: Memory) -> None:
+    said = fresh.store_message("My sourdough starter is called Bruno.", conversation_id="Bread")
+    fresh.store_message("The tide comes at six.", conversation_id="Sea")
+
+    async def given(client: Client) -> Any:
+        return await client.call_tool("context", {"text": "How do I feed it?", "conversation_id": said.conversation_id})
+
+    text = ask(fresh, given).content[0].text
+    assert "Recent Conversation:\n[user]: My sourdough starter is called Bruno." in text
+    (request,) = fresh.requests()
+    assert (request.by, request.conversation_id, request.text) == ("mcp", "Bread", "How do I feed it?")
+    assert said.id in request.ids
+
+
+def test_a_server_that_only_reads_records_nothing(fresh: Memory) -> None:
+    fresh.store_message("My sourdough starter is called Bruno.")
+
+    async def given(client: Client) -> Any:
+        return await client.call_tool("context", {"text": "What is it called?"})
+
+    assert not ask(fresh, given, read_only=True).is_error
+    assert fresh.requests() == []
 
 
 def test_a_model_offers_a_rule_and_makes_none(fresh: Memory) -> None:

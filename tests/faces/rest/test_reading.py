@@ -80,6 +80,13 @@ def test_pages_repeat_nothing_and_skip_nothing(reading: TestClient, path: str, a
     assert len({one["id"] for one in first}) == len(first) > size
 
 
+def test_a_cluster_begins_with_what_it_comes_down_to(reading: TestClient, memory: Memory) -> None:
+    topic = memory.topics(1)[0].id
+    first = reading.get(f"{API}/cluster", params={"id": topic, "limit": 2}).json()
+    assert first["summary"] == memory.cluster_summary(topic) != ""
+    assert reading.get(f"{API}/cluster", params={"id": topic, "cursor": first["next"]}).json()["summary"] == ""
+
+
 def test_every_conversation_is_on_one_page(reading: TestClient, memory: Memory) -> None:
     rows = whole(reading, "/conversations", limit=25)
     assert [row["id"] for row in rows] == [row.conversation.id for row in memory.conversations(limit=1000)]

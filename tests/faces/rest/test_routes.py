@@ -15,6 +15,7 @@ NO_ROUTE = {
     "add_aliases": "for the proxy, which finds again by its own aliases what it has stored",
     "aliased": "as add_aliases",
     "forgotten_among": "for a program that is told again what was said, as the proxy is",
+    "record_request": "for what puts a context into requests, as the proxy does",
     "close": "the server closes its memories when it ends",
     "masked": "for a program that hands texts to a model of its own",
     "import_growing": "for a program that follows files of its own machine",

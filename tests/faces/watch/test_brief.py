@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.answer.tools import TOOLS
 from recollect.context.brief.folders import project_of
 from recollect.context.budget import tokens_in
 from recollect.errors import InvalidInput
@@ -101,11 +102,33 @@ def test_what_is_open_and_known_is_told(memory: Memory, projects: Path) -> None:
     brief = memory.brief(SHOP)
     names = [part.name for part in brief.parts]
     assert names[:2] == ["guide", "last"]
-    assert "known" in names
-    assert "Leeds" in next(part.text for part in brief.parts if part.name == "known")
+    assert {"facts", "known"} & {*names}
+    told = [part.text for part in brief.parts if part.name in ("facts", "known")]
+    assert "\n".join(told).count("Leeds") == 1
     fact = next(fact for fact in memory.facts() if "Leeds" in fact.content)
     memory.forget_fact(fact.id)
-    assert "Leeds" not in next((part.text for part in memory.brief(SHOP).parts if part.name == "known"), "")
+    told = [part.text for part in memory.brief(SHOP).parts if part.name in ("facts", "known")]
+    assert not [text for text in told if "Leeds" in text]
+
+
+def test_what_stands_in_every_context_stands_in_it_too(shop: Memory) -> None:
+    """I11: a fact that does harm where it is forgotten, or that somebody pinned, wherever it was said; once."""
+    for line in ("I'm allergic to penicillin.", "I live in Leeds."):
+        shop.store_message(line, conversation_id="Elsewhere")
+    shop.consolidate()
+    brief = shop.brief(SHOP)
+    facts = next(part.text for part in brief.parts if part.name == "facts")
+    assert "penicillin" in facts
+    assert facts in shop.prepare_context("Good morning!", budget=1_500, tools=False).text
+    assert brief.text.count("penicillin") == 1
+
+
+def test_it_names_what_can_be_done_in_a_shell_alone(shop: Memory) -> None:
+    """I8: whether an agent has the memory's tools, nobody knows."""
+    guide = shop.brief(SHOP).parts[0].text
+    assert "recollect search" in guide
+    assert "fetch" not in guide
+    assert not any(tool.name in guide for tool in TOOLS)
 
 
 def test_nothing_was_said_elsewhere(shop: Memory, tmp_path: Path) -> None:

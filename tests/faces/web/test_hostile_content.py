@@ -92,6 +92,7 @@ def hostile(memory: Memory, folder: Path) -> dict[str, str]:
         memory.store_fact(f"The pwned {payload} is dry.", concept=payload[:40], entity=payload, value=payload)
     memory.store_message("I work at Kartona <img src=x onerror=alert(42)> with Ana <b onclick=alert(43)>.", "user")
     memory.consolidate()
+    memory.record_request("mcp", memory.prepare_context("the pwned cellar").parts, text=PAYLOADS[0])
     memory.delete(talks[-1].conversation_id)
     documents = list(memory.documents())
     return {
@@ -134,6 +135,7 @@ PLACES = (
     "/status",
     "/import",
     "/deleted",
+    "/given",
     "/forget?what={conversation}",
 )
 

@@ -350,3 +350,26 @@ def test_rules_are_added_confirmed_and_removed_on_the_page_of_facts(running: Run
     assert [one.content for one in memory.rules()] == ["Use metric units."]
     assert client.post("/facts/rules", data={"content": "x" * 501}).status_code == 400
     assert "Rules" not in client.get("/facts?about=Luna").text.split("<main")[1]
+
+
+def test_what_a_request_was_given_is_told_and_can_be_kept_out(client: httpx.Client, running: Running) -> None:
+    assert "Nothing yet" in client.get("/given").text
+    memory = running.memory
+    message = memory.store_message("The heron stands in the <b>reeds</b> by the mill.", title="Birds")
+    fact = memory.store_fact("The mill is closed on Mondays.", entity="mill")
+    memory.record_request("mcp", memory.prepare_context("Where is the heron by the mill?").parts, text="Where is it?")
+    told = client.get("/given", headers={"Accept": "application/json"}).json()["requests"]
+    assert [one["text"] for one in told] == ["Where is it?"]
+    named = {item["id"]: item["used"] for part in told[0]["parts"] for item in part["items"]}
+    assert named[message.id]
+    page = client.get("/given").text
+    assert "&lt;b&gt;reeds" in page
+    assert f"/c/{message.conversation_id}?at={message.id}" in page
+    client.post("/delete", data={"what": message.id})
+    assert "not used again" in client.get("/given").text
+    assert not memory.search("heron in the reeds").hits
+    forgot = client.post(f"/facts/{fact.id}/forget", data={"back": "/given"})
+    assert (forgot.url.path, "Undo" in forgot.text) == ("/given", True)
+    assert [one.id for one in memory.facts("mill")] == []
+    client.post(f"/facts/{fact.id}/undo", data={"back": "/given"})
+    assert len(memory.facts("mill")) == 1

@@ -25,7 +25,7 @@ DRAWN = """() => {
     const bracket = matrix.previousElementSibling;
     return [size(root).width - size(root.firstElementChild).width, size(bracket).height, size(matrix).height];
 }"""
-PATHS = ("/", "/search", "/ask", "/timeline", "/graph", "/facts", "/import", "/status", "/forget", "/scope")
+PATHS = ("/", "/search", "/ask", "/timeline", "/graph", "/facts", "/import", "/status", "/forget", "/scope", "/given")
 LONG_NAMESPACE = "client-" + "x" * 90
 LONG_NAME = "N" * 5_000
 LONG_CALL = "git add . && git commit -m 'Add the words of the night to the output of the worker' && git push " * 4

@@ -128,9 +128,11 @@ def _print_brief(session: Session, event: HookEvent) -> None:
 
     if event.folder is None or runs_in_a_tool(str(event.folder)) or not session.has_memory():
         return
-    brief = session.memory().brief(event.folder)
+    memory = session.memory()
+    brief = memory.brief(event.folder)
     if brief.text:
         session.out.verbatim(brief.text)
+        memory.record_request("hook", brief.parts, text=str(event.folder))
 
 
 def _mark(event: HookEvent) -> None:

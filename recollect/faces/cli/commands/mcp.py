@@ -27,8 +27,8 @@ def mcp(
     Clients start this command by themselves and talk to it over standard input and output. `recollect mcp install`
     lists the clients that it knows, with where their settings are; `recollect mcp install claude-code` writes the
     set-up, shows what changed, and leaves everything else in the file as it was. The small set of tools is search,
-    fetch, ask, timeline, remember and forget; --tools all adds those that load messages, tool calls and facts by id,
-    among them the eleven of the infinite chat specification.
+    fetch, context, ask, timeline, remember and forget; --tools all adds those that load messages, tool calls and
+    facts by id, among them the eleven of the infinite chat specification.
     A client that speaks HTTP reaches the same at /mcp of `recollect serve`.
     """
     if (missing := missing_sdk()) is not None:

@@ -17,7 +17,7 @@ from recollect.faces.cli.setup.launch import Launch, launch_of
 from recollect.faces.cli.terminal.session import Session
 from recollect.faces.mcp.tools.sets import CORE, SETS
 
-TOOLS = Option(("--tools",), "core: six tools; all: twenty.", "SET", default=CORE, read=one_of(*SETS), values=SETS)
+TOOLS = Option(("--tools",), "core: 7 tools; all: 21.", "SET", default=CORE, read=one_of(*SETS), values=SETS)
 READ_ONLY = Option(("--read-only",), "Leave out the tools that write or remove.", default=False)
 MODEL = Option(("--model",), "The language model that answers `ask`.", "NAME")
 

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call works with. `tell` reports a step to the client; `client` is the name that it gave itself."""
+    """What one call works with. `tell` reports a step to the client; `client` is the name that it gave itself, `offers`
+    are the tools that it has.
+    """
 
     memory: Memory
     links: Links
     tell: Callable[[str], None]
     client: str = ""
+    offers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

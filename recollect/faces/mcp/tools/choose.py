@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from recollect.answer.tools import TOOLS, Tool, Toolbox
 from recollect.faces.mcp.tools.asking import ask
 from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
+from recollect.faces.mcp.tools.preparing import context
 from recollect.faces.mcp.tools.searching import fetch, search
 from recollect.faces.mcp.tools.sets import CORE
 from recollect.faces.mcp.tools.shapes import schema_of
@@ -17,7 +18,7 @@ from recollect.faces.mcp.tools.times import timeline
 from recollect.faces.mcp.tools.writing import check_recording, forget, remember
 
 CORE_TOOLS: tuple[ServerTool, ...] = tuple(
-    tool_of(function) for function in (search, fetch, ask, timeline, remember, forget)
+    tool_of(function) for function in (search, fetch, context, ask, timeline, remember, forget)
 )
 
 

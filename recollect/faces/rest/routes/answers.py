@@ -20,6 +20,7 @@ from recollect.faces.rest.schemas.answers import (
     Context,
     Question,
     Report,
+    Requested,
     ResearchQuestion,
     SavedReport,
     ToPrepare,
@@ -107,6 +108,12 @@ def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
         asked.text, asked.conversation_id, asked.budget, config=asked.config, known=asked.known, tools=asked.tools
     )
     return Context.model_validate(made.to_json())
+
+
+@routes.get("/requests")
+def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> Page[Requested]:
+    """What the newest requests of the proxy, of chats, MCP clients and hooks were given, the newest first."""
+    return Page[Requested].model_validate({"items": [one.to_json() for one in memory.requests(limit)]})
 
 
 @routes.get("/brief", dependencies=[WHOLE_STORE])

@@ -8,10 +8,10 @@ from fastapi import Query
 
 from recollect.faces.http.scope import Scoped
 from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.routes.family import Limit, family
+from recollect.faces.rest.routes.family import Limit, calls, family
 from recollect.faces.rest.schemas.base import Page
 from recollect.faces.rest.schemas.knowledge import Summary, Topic
-from recollect.faces.rest.schemas.records import Message
+from recollect.faces.rest.schemas.records import Cluster, Message
 
 routes = family("topics and summaries")
 
@@ -35,16 +35,19 @@ def get_topic_messages(
     return Page[Message].model_validate({"items": items, "next": following})
 
 
-@routes.get("/cluster")
+@routes.get("/cluster", openapi_extra=calls("get_cluster", "cluster_summary"))
 def get_cluster(
     memory: Scoped,
     cursor: Paged,
     id: Annotated[str, Query(description="A cluster that a context names: of a topic, or by ids of messages.")],
     limit: Limit = 50,
-) -> Page[Message]:
-    """The messages of a topic; those of several ids with commas between; or those nearest in meaning to one."""
+) -> Cluster:
+    """The messages of a topic; those of several ids with commas between; or those nearest in meaning to one. With the
+    first of them comes what all of it comes down to.
+    """
     items, following = cursor.page(memory.get_cluster(id, cursor.offset + limit + 1), limit)
-    return Page[Message].model_validate({"items": items, "next": following})
+    summary = "" if cursor.offset else memory.cluster_summary(id)
+    return Cluster.model_validate({"items": items, "next": following, "summary": summary})
 
 
 @routes.get("/summaries")

@@ -260,6 +260,35 @@ class Brief(Record):
     text: str
 
 
+class RequestItem(Record):
+    """Something that stood in a request; `used`: it may again."""
+
+    id: str
+    kind: str
+    text: str
+    used: bool
+
+
+class RequestPart(Record):
+    """A part of what a request was given."""
+
+    name: str
+    tokens: int
+    items: list[RequestItem]
+
+
+class Requested(Record):
+    """What a request was given of the memory. `message_id` is what was asked, where that is stored."""
+
+    at: str
+    by: str
+    conversation_id: str | None
+    message_id: str | None
+    text: str
+    tokens: int
+    parts: list[RequestPart]
+
+
 class Context(Record):
     """What a model needs to answer, within a budget. `messages` go to it as they are."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field, field_serializer, model_validator
 
 from recollect import record
-from recollect.faces.rest.schemas.base import Record
+from recollect.faces.rest.schemas.base import Page, Record
 
 
 class Part(Record):
@@ -99,6 +99,12 @@ class Message(Record):
     @field_serializer("metadata")
     def _plain(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
         return dict(metadata)
+
+
+class Cluster(Page[Message]):
+    """Messages that belong together, the most typical first."""
+
+    summary: str = Field(description="What all of them come down to, with the first of them; else empty.")
 
 
 class ToolCall(Record):

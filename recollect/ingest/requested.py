@@ -1,0 +1,212 @@
+"""What was put into which request: ids and tokens of the newest requests, so that a person can ask why something was
+in a prompt. No words are kept but the beginning of a text that is not stored itself.
+
+Each is a node of its own, in one of so many places that are taken in turn: more there never are, and none is in a dump.
+Whatever is forgotten takes those with it that name it, and those that hold words.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, Protocol, get_args
+
+from recollect.errors import RecollectError
+from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, iso, stable_id
+from recollect.store import Change, Space, Stale, View, Where
+
+#: So many of a namespace are kept, and so many characters of a text that is not stored.
+MOST, _BEGINNING = 200, 120
+#: Who asked: a proxied or wrapped client, a chat, a client of MCP, a hook of a coding agent.
+By = Literal["proxy", "wrap", "chat", "mcp", "hook"]
+_STATE = "request"
+_TRIES = 5
+_ALL = Where(kinds=(NodeKind.REPORT.value,), states=(_STATE,), deleted=False, order="newest")
+
+_log = logging.getLogger("recollect.requests")
+
+
+class GivenPart(Protocol):
+    """A part of a context or of a brief."""
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """What it costs."""
+        ...
+
+    @property
+    def ids(self) -> Sequence[NodeId]:
+        """What stands in it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A part of what a request was given: its tokens, and the ids of the messages, facts and summaries in it."""
+
+    name: str
+    tokens: int
+    ids: tuple[NodeId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something that stood in a request: a message, fact, summary, document or conversation, and how it begins.
+    `is_used`: it may stand in one again, for nobody has deleted or corrected it.
+    """
+
+    id: NodeId
+    kind: str
+    text: str
+    is_used: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `recollect context --last --json`."""
+        return {"id": self.id, "kind": self.kind, "text": self.text, "used": self.is_used}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requested:
+    """A request, and what it was given of the memory. `message_id` is what was asked, where that is stored; else `text`
+    is how it begins. Read again, `text` is that of the message, and `items` are what stood in it and is still there.
+    """
+
+    at: datetime
+    by: By
+    parts: tuple[Given, ...]
+    conversation_id: NodeId | None = None
+    message_id: NodeId | None = None
+    text: str = ""
+    items: Mapping[NodeId, Item] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> int:
+        """What it was given, in all."""
+        return sum(part.tokens for part in self.parts)
+
+    @property
+    def ids(self) -> list[NodeId]:
+        """Everything that stood in it, in order, once."""
+        return list(dict.fromkeys(own for part in self.parts for own in part.ids))
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `recollect context --last --json`."""
+        return {
+            "at": iso(self.at),
+            "by": self.by,
+            "conversation_id": self.conversation_id,
+            "message_id": self.message_id,
+            "text": self.text,
+            "tokens": self.tokens,
+            "parts": [
+                {"name": part.name, "tokens": part.tokens, "items": [self.items[own].to_json() for own in part.ids]}
+                for part in self.parts
+            ],
+        }
+
+
+def keep(space: Space, request: Requested) -> None:
+    """Keeps it in the place of the oldest. Nobody waits for that: what goes wrong is logged."""
+    try:
+        for _ in range(_TRIES):
+            with space.view() as view:
+                newest = next(iter(view.find(Node, _ALL, limit=1).items), None)
+                number = int(newest.body.get("number", 0)) + 1 if newest is not None else 0
+                place = stable_id("request", str(number % MOST))
+                known = view.revisions([place]).get(place)
+            try:
+                node = _node(place, number, request)
+                expect = {place: known.number if known is not None else 0}
+                return space.write(Change(expect=expect, put=[node], revive=True, begins=False))
+            except Stale:
+                continue
+    except RecollectError as problem:
+        _log.warning("What a request was given is not recorded: %s", problem)
+
+
+def newest(view: View, limit: int) -> list[Requested]:
+    """The newest first, with what of it is still there."""
+    nodes = view.find(Node, _ALL, limit=min(limit, MOST)).items if limit else ()
+    found = [one for node in nodes if (one := _read(node)) is not None]
+    named = dict.fromkeys(own for one in found for own in (*one.ids, one.message_id, one.conversation_id) if own)
+    items = {one.id: one for one in _items(view, list(named))}
+    return [_with(one, items) for one in found]
+
+
+def naming(view: View, ids: Collection[NodeId]) -> list[NodeId]:
+    """Those that name one of these, or hold words."""
+    gone = set(ids)
+    return [
+        node.id
+        for node in view.find(Node, _ALL, limit=MOST).items
+        if (one := _read(node)) is None or one.text or gone & {*one.ids, one.message_id, one.conversation_id}
+    ]
+
+
+def _items(view: View, ids: Sequence[NodeId]) -> Iterator[Item]:
+    for message in view.get(Message, ids):
+        if not message.erased:
+            yield Item(message.id, "message", _line(message.content), not message.deleted)
+    for node in view.get(Node, ids):
+        if not node.erased:
+            yield Item(node.id, node.kind.value, _line(node.text), node.state == "live")
+    for call in view.get(ToolCall, ids):
+        yield Item(call.id, "tool call", _line(call.name))
+    for document in view.get(Document, ids):
+        if not document.erased:
+            yield Item(document.id, "document", _line(document.title), not document.hidden)
+    for conversation in view.get(Conversation, ids):
+        if not conversation.erased:
+            yield Item(conversation.id, "conversation", _line(conversation.title))
+
+
+def _line(text: str) -> str:
+    return " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING]
+
+
+def _with(one: Requested, items: Mapping[NodeId, Item]) -> Requested:
+    asked = items.get(one.message_id) if one.message_id else None
+    return replace(
+        one,
+        parts=tuple(replace(part, ids=tuple(own for own in part.ids if own in items)) for part in one.parts),
+        conversation_id=one.conversation_id if one.conversation_id in items else None,
+        message_id=asked.id if asked else None,
+        text=asked.text if asked else one.text,
+        items={own: items[own] for own in one.ids if own in items},
+    )
+
+
+def _node(place: NodeId, number: int, request: Requested) -> Node:
+    body = {
+        "number": number,
+        "by": request.by,
+        "conversation": request.conversation_id or "",
+        "message": request.message_id or "",
+        "text": "" if request.message_id else _line(request.text),
+        "parts": [[part.name, part.tokens, list(part.ids)] for part in request.parts],
+    }
+    return Node(place, NodeKind.REPORT, state=_STATE, valid_from=request.at, body=body)
+
+
+def _read(node: Node) -> Requested | None:
+    """As it was kept; None for what another hand has changed."""
+    body = node.body
+    parts = body.get("parts")
+    by: By | None = next((one for one in get_args(By) if one == body.get("by")), None)
+    if node.valid_from is None or not isinstance(parts, list) or by is None:
+        return None
+    return Requested(
+        at=node.valid_from,
+        by=by,
+        parts=tuple(Given(str(name), int(tokens), tuple(map(NodeId, ids))) for name, tokens, ids in parts),
+        conversation_id=NodeId(str(body.get("conversation", ""))) or None,
+        message_id=NodeId(str(body.get("message", ""))) or None,
+        text=str(body.get("text", "")),
+    )
