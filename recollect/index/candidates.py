@@ -6,6 +6,9 @@ and their sessions alone; z-scores need the mean and deviation over all rows, wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +27,8 @@ from recollect.index.pool import (
 from recollect.index.quantize import cosines
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
-from recollect.index.words import looked_up
+from recollect.index.statistics import LENT_BELOW
+from recollect.index.words import Words, looked_up
 from recollect.store.errors import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Float, Int, Partition
 from recollect.text.flags import Flag
@@ -32,8 +36,13 @@ from recollect.text.flags import Flag
 _OF_POOL = ("message", "conversation", "kind", "time", "length", "speaker", "session")
 
 
-def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Features:
+def candidates(
+    snapshot: Snapshot, source: Source, query: CandidateQuery, said: Callable[[], Snapshot] | None = None
+) -> Features:
     """The passages that may answer a query. The source is one of the snapshot's state.
+
+    Of a few tool results the rarity of words and the z-scores say nothing by themselves: `said` gives what was said,
+    which counts for these beside them.
 
     Raises WrongEmbedder for a vector of another size, IndexDamaged.
     """
@@ -45,9 +54,14 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
             f"the store has {snapshot.parts[0].block.vectors.shape[1]}.",
             hint="Use the embedder that made them (recollect stats shows it), or rebuild the index: recollect reindex",
         )
-    words = looked_up(snapshot, query.terms)
+    if said is not None and query.partition is Partition.OTHER and snapshot.living < LENT_BELOW:
+        lender = said()
+        measured = replace(snapshot, statistics=snapshot.statistics + lender.statistics)
+        words = Words(measured, query.terms, looked_up(lender, query.terms))
+    else:
+        measured, words = snapshot, looked_up(snapshot, query.terms)
     wide, narrow = words.scores
-    dense = Cosines(snapshot, query.vector)
+    dense = Cosines(measured, query.vector)
     extras = Extras(snapshot, source, query)
     matches = None
     if query.passages is not None:
@@ -92,7 +106,7 @@ def candidates(snapshot: Snapshot, source: Source, query: CandidateQuery) -> Fea
         previous_dense_z=np.where(has_previous, dense_z[previous], 0.0).astype(np.float32),
         previous_asks=(flags[previous] & int(Flag.QUESTION)).astype(bool) & has_previous,
         windows=_windows(source, query, numbers[own], cosine[own]),
-        length_z=_length_z(snapshot, length),
+        length_z=_length_z(measured, length),
         who=extras.who(speaker),
         present=extras.present(conversation),
         inside=inside,

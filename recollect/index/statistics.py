@@ -12,6 +12,9 @@ from recollect.store.passages import Float
 
 Double = NDArray[np.float64]
 
+#: Of a partition with fewer rows, means and deviations are those of its rows and of what was said together.
+LENT_BELOW = 64
+
 _FEW = 64  # rows
 _ALIKE = 0.01  # a deviation of cosines below which all are alike: what is left is rounding
 

@@ -59,10 +59,14 @@ class Scores:
 class Words:
     """The words of a query, in groups of alternatives with weights, as a snapshot holds them.
 
-    Alternatives of a group that have the weight 1 are one word ("kept", "keep"), as rare as they are together.
+    Alternatives of a group that have the weight 1 are one word ("kept", "keep"), as rare as they are together. What a
+    `lender` has of the same words counts for how rare they are and how their scores vary; the statistics of the
+    snapshot include its rows.
     """
 
-    def __init__(self, snapshot: Snapshot, groups: Sequence[Sequence[tuple[str, float]]]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, groups: Sequence[Sequence[tuple[str, float]]], lender: Words | None = None
+    ) -> None:
         self._snapshot = snapshot
         alternatives = [_alternatives(group) for group in groups]
         self._weights = [weight for group in alternatives for _, weight in group]
@@ -72,6 +76,19 @@ class Words:
         self._found = [_found(part, hashes, [len(forms) for forms in words]) for part in snapshot.parts]
         self._frequencies = [sum(len(own[0]) for own in of if own) for of in zip(*self._found, strict=True)]
         self._frequencies = self._frequencies or [0] * len(self._weights)
+        self._lender = lender
+
+    @property
+    def living(self) -> int:
+        """How many passages can be found, those of the lender included."""
+        return self._snapshot.living
+
+    @property
+    def held(self) -> Sequence[int]:
+        """In how many of these each alternative stands."""
+        if self._lender is None:
+            return self._frequencies
+        return [own + lent for own, lent in zip(self._frequencies, self._lender.held, strict=True)]
 
     @cached_property
     def frequencies(self) -> NDArray[np.int64]:
@@ -85,13 +102,13 @@ class Words:
 
     @cached_property
     def _idf(self) -> list[float]:
-        living = self._snapshot.living
-        return [float(np.log(1 + (living - count + 0.5) / (count + 0.5))) for count in self._frequencies]
+        living = self.living
+        return [float(np.log(1 + (living - count + 0.5) / (count + 0.5))) for count in self.held]
 
     @cached_property
     def scores(self) -> tuple[Scores, Scores]:
         """BM25 of every living row, with WIDE and with NARROW parameters."""
-        living = self._snapshot.living
+        living = self.living
         scored = [self._totals(place) for place in range(len(self._snapshot.parts))]
         rows = [_NO_ROWS if totals is None else np.flatnonzero(totals[0] != 0) for totals in scored]
         scores = []
@@ -99,6 +116,10 @@ class Words:
             blocks = [None if totals is None else totals[which] for totals in scored]
             some = [own[at] for own, at in zip(blocks, rows, strict=True) if own is not None]
             total, squares = sum(float(s.sum()) for s in some), sum(float((s * s).sum()) for s in some)
+            if self._lender is not None:
+                lent, count = self._lender.scores[which], self._lender.living
+                total += lent.mean * count
+                squares += (lent.mean**2 + lent.deviation**2) * count
             scores.append(Scores(blocks, rows, *_spread(total, squares, living)))
         return scores[0], scores[1]
 

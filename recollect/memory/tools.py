@@ -125,9 +125,12 @@ class Tools(Reading, Contexts, Timelines):
             return found_texts(view, results)[first : first + many]
 
     def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]:
-        """What a query finds, loaded at once: whole messages, of long ones the piece that fits. Raises InvalidInput."""
-        found = self.vector_search(query, auto_limit)
-        return self.get_messages_by_ids([one.id if one.is_chunk else one.message_id for one in found])
+        """What a query finds, loaded at once: whole messages, of long ones the piece that fits, and where there is room
+        its other pieces that do. Raises InvalidInput.
+        """
+        from recollect.answer.tools.finding import texts_to_load
+
+        return self.get_messages_by_ids(texts_to_load(self.vector_search(query, auto_limit), auto_limit))
 
     @traced("search_memory", records, query=True)
     def search_facts(self, query: str, limit: int = 10) -> list[Fact]:

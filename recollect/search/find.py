@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from recollect.search.ranking import Ranking, rank
 from recollect.search.results.facets import count_facets
 from recollect.search.results.result import Hit, SearchResults
 from recollect.search.scan import scanned
+from recollect.search.scoring import Spread
 from recollect.search.titles import Titled, title_matches
 from recollect.search.weights import ALL, NEAREST
 from recollect.store import IndexDamaged, Space, View
@@ -154,12 +155,12 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled
     if kinds == {"document"}:
         return Ranking(unknown=asked.question.terms)
 
-    def ranked(partition: Partition) -> Ranking:
-        return rank(view, asked, partition, model, nearest=NEAREST, named=titled)
+    def ranked(partition: Partition, lent: Mapping[str, Spread] | None = None) -> Ranking:
+        return rank(view, asked, partition, model, nearest=NEAREST, named=titled, lent=lent)
 
     said = ranked(Partition.SAID) if not kinds or kinds & set(SAID_KINDS) else Ranking()
     if kinds - set(SAID_KINDS):
-        other = ranked(Partition.OTHER)
+        other = ranked(Partition.OTHER, said.spreads)
         newest = asked.search.sort == "newest"
         both = [*said.passages, *other.passages]
         return said.joined(other, sorted(both, key=lambda entry: -entry.time if newest else -entry.score))
@@ -167,7 +168,7 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled
         said = said.only(())  # words that nobody used, and nothing like them: nothing, not something vague
     if kinds or (said.passages and not asked.typed) or (said.shares >= ALL).any():
         return said
-    other = ranked(Partition.OTHER)
+    other = ranked(Partition.OTHER, said.spreads)
     fitting = other.holding(ALL) if said.passages else other
     if not fitting.passages:
         return said

@@ -25,6 +25,7 @@ from recollect.text.windows import windows_around
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
 _WITHIN = 3.0  # or is at most so much lower
+_NAMED = 0.5  # a piece is named beside its message's best if it holds so much of the words that this does
 _LOOKED_AT, _FLOOR = 200, 20  # ranked messages, and conversations: the worst of these is as good as a title alone
 _LONG = 200  # tokens: shorter messages are never cut in pieces
 _COMPARED = 2  # messages for each result wanted, among which copies are looked for
@@ -84,7 +85,8 @@ def by_message(view: View, asked: Asked, ranking: Ranking, titles: Titled, model
         groups = [group for group in groups if group[0].rank >= search.offset]
         at = last
     shown = groups[: search.limit]
-    hits = _hits(view, [group[0] for group in shown], *marking(asked.question.text, ranking.words, asked.phrases))
+    marked = marking(asked.question.text, ranking.words, asked.phrases)
+    hits = _hits(view, [group[0] for group in shown], ranking, *marked)
     results = []
     for first, *others in shown:
         if (hit := hits.get(first.text.message_id)) is not None:
@@ -124,7 +126,7 @@ def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, 
             if newest or number in missing or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
         ]
         found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id]
-        shown = _hits(view, found, *marking(asked.question.text, ranking.words, asked.phrases))
+        shown = _hits(view, found, ranking, *marking(asked.question.text, ranking.words, asked.phrases))
         for number in some:
             ids = [f.text.message_id for f in found if f.ranked.conversation == number]
             of_group = [shown[message_id] for message_id in ids if message_id in shown]
@@ -197,6 +199,7 @@ def _pairs(view: View, ranked: Sequence[tuple[int, Ranked]]) -> list[tuple[tuple
 def _hits(
     view: View,
     found: Sequence[_Found],
+    ranking: Ranking,
     wanted: Collection[str],
     phrases: Sequence[Sequence[str]],
 ) -> dict[NodeId | None, MessageHit]:
@@ -205,6 +208,7 @@ def _hits(
     first = {f.ranked.conversation: f.text.message_id for f in reversed(found)}  # the best of each conversation
     beside = _beside(view, [m for m in messages.values() if m.id in first.values()])
     chunks = _chunks(view, found, messages)
+    pieces = _pieces(view, found, ranking, chunks)
     hits: dict[NodeId | None, MessageHit] = {}
     for f in found:
         message = messages.get(f.text.message_id) if f.text.message_id else None
@@ -217,7 +221,7 @@ def _hits(
                 snippet,
                 why,
                 beside.get(message.id),
-                _chunk_of(f.text, chunks),
+                pieces.get(f.ranked.passage, ()),
                 f.text.owner_id if f.text.owner == Owner.TOOL_CALL else None,
             )
     return hits
@@ -233,6 +237,28 @@ def _chunks(
     for chunk in view.get(Chunk, sorted(owners)) if owners else ():
         chunks.setdefault((chunk.parent_id, chunk.part), []).append(chunk)
     return chunks
+
+
+def _pieces(
+    view: View, found: Sequence[_Found], ranking: Ranking, chunks: Mapping[tuple[NodeId, int], list[Chunk]]
+) -> dict[int, tuple[NodeId, ...]]:
+    """The pieces of a long message that match, by the passage that stands for it: that of this passage first, then
+    those of its other passages that hold about as much of the question, best first.
+    """
+    several = {parent for (parent, _), own in chunks.items() if len(own) > 1}
+    best = {f.ranked.message: f.ranked for f in found if f.text.owner_id in several}
+    others: dict[int, list[int]] = {}
+    for entry in ranking.passages if best else ():
+        first = best.get(entry.message)
+        if first is not None and entry.matches and entry.share >= _NAMED * first.share:
+            others.setdefault(entry.message, []).append(entry.passage)
+    read = {text.number: text for text in view.passages([n for own in others.values() for n in own])} if others else {}
+    pieces = {}
+    for f in found:
+        texts = [f.text, *(read[n] for n in others.get(f.ranked.message, ()) if n in read)]
+        named = (_chunk_of(text, chunks) for text in texts)
+        pieces[f.ranked.passage] = tuple(dict.fromkeys(piece for piece in named if piece is not None))
+    return pieces
 
 
 def _chunk_of(text: PassageText, chunks: Mapping[tuple[NodeId, int], list[Chunk]]) -> NodeId | None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.index.statistics import LENT_BELOW
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.known import Fit, Signs, fit, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.query.asking import Asked, candidate_query
 from recollect.search.query.question import Question
 from recollect.search.query.spelling import compounds
-from recollect.search.scoring import Evidence, Scores, in_order, matrix, own_coverage, pool_z, weighed
+from recollect.search.scoring import Evidence, Scores, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
     BLIND_COSINE,
@@ -134,7 +135,7 @@ class Ranking:
     that may be found was left out of the pool, unless for its words. `relevant` counts those of all that are nearer to
     the question than the average one (not only those ranked here). `vectors` are the rows of `Ranked.row`, where they
     were asked for. `likelihood` says, from `signs`, how likely an answer is there, and `fit` whether the best is worth
-    showing unasked.
+    showing unasked. `spreads` are those of the pool, by the term, for another ranking whose pool is small.
     """
 
     passages: Sequence[Ranked] = ()
@@ -152,6 +153,7 @@ class Ranking:
     exact: bool = True
     relevant: int = 0
     vectors: Float | None = None
+    spreads: Mapping[str, Spread] = field(default_factory=dict)
 
     @property
     def held_rows(self) -> Rows:
@@ -208,11 +210,12 @@ def rank(
     passages: Collection[int] | None = None,
     nearest: int | None = None,
     named: Collection[int] = (),
+    lent: Mapping[str, Spread] | None = None,
 ) -> Ranking:
     """Ranks the passages of a partition that may answer, `pool` of many, with `by_words` those that hold most of its
     words; with `vectors` theirs are at hand. Titles count, unless `titled` is false. `passages` are ranked alone, by
     their numbers. What does not match is only among the `nearest`, if so many are given. Of the conversations that are
-    `named` by number the best passage is always there.
+    `named` by number the best passage is always there. A small partition is measured by the `lent` spreads as well.
     """
     query = replace(candidate_query(asked, partition), vectors=vectors, by_words=by_words)
     if passages is not None:
@@ -248,6 +251,7 @@ def rank(
         typed=asked.typed,
         quoted=bool(asked.quoted),
         moment=asked.moment,
+        lent=lent if lent and features.size < LENT_BELOW else {},
     )
     instant, shares = weighed(matrix(evidence), INSTANT), own_coverage(features)
     if asked.question.order is not None:
@@ -285,6 +289,8 @@ def rank(
     totals = instant.total.astype(np.float64) + shift
     if late is not None:
         totals[best] = late.total[best]
+    measured = {"words": coverage(features), "meaning": features.windows}
+    measured |= {} if near is None else _late_values(near)
     near_by = closeness(features, shares) if asked.question.terms else 1.0
     return replace(
         ranking,
@@ -296,6 +302,7 @@ def rank(
         likelihood=likelihood(told, near_by, features.size) if asked.question.terms else 1.0,
         signs=told,
         fit=fit(evidence, told),
+        spreads={name: Spread.of(values) for name, values in measured.items()},
     )
 
 
@@ -369,12 +376,16 @@ def _late(view: View, asked: Asked, features: Features, best: Int, model: Callab
     return late_interaction(chosen, asked.tokens, rows)
 
 
+def _late_values(late: Late) -> dict[str, Float]:
+    return {"late": late.own, "late around": late.window}
+
+
 def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
     """The scores of the quality mode, good for the best alone."""
     both = []
-    for values in (late.own, late.window):
+    for name, values in _late_values(late).items():
         both.append(np.zeros(len(evidence.features), np.float32))
-        both[-1][best] = pool_z(values)
+        both[-1][best] = pool_z(values, evidence.lent.get(name))
     return weighed(matrix(replace(evidence, late=both[0], around=both[1])), QUALITY)
 
 

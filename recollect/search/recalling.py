@@ -27,6 +27,7 @@ from recollect.search.query.syntax import Query
 from recollect.search.ranking import Ranked, Ranking, numbers, rank
 from recollect.search.results.result import DerivedHit
 from recollect.search.scan import scanned
+from recollect.search.scoring import Spread
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
 
@@ -101,7 +102,7 @@ def recall(
     search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
 
     def read(asked: Asked, said: Ranking) -> Recall:
-        others = _beside(view, asked, quality) if beside else ()
+        others = _beside(view, asked, quality, said.spreads) if beside else ()
         found = _read(view, asked, said, others, most, enough, derived)
         # The signs were measured with these vectors alone.
         return found if embedder.name == StaticEmbedder.name else replace(found, fit=Fit.WELL)
@@ -156,13 +157,15 @@ def _read(
     )
 
 
-def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder]) -> list[Ranking]:
+def _beside(
+    view: View, asked: Asked, quality: Callable[[], TokenEmbedder], lent: Mapping[str, Spread]
+) -> list[Ranking]:
     """What clearly answers of tool results and documents."""
     wanted = replace(asked.search, filter=replace(asked.search.filter, kinds=BESIDE_KINDS))
     beside = replace(asked, search=wanted)
     found = [
-        rank(view, beside, partition, quality, pool=_BESIDE_POOL, by_words=True, titled=False)
-        for partition in (Partition.OTHER, Partition.DOCUMENT)
+        rank(view, beside, partition, quality, pool=_BESIDE_POOL, by_words=True, titled=False, lent=lends)
+        for partition, lends in ((Partition.OTHER, lent), (Partition.DOCUMENT, None))
     ]
     return [one.only([e for e in one.passages if e.matches and e.share >= _CLEAR_SHARE]) for one in found]
 

@@ -8,7 +8,7 @@ from late interaction (late.py). RANKING.md tells where they come from, docs/exp
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -33,6 +33,28 @@ _USER = ROLES.index("user")
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """The mean and standard deviation of a feature in a pool of so many passages."""
+
+    count: int = 0
+    mean: float = 0.0
+    deviation: float = 0.0
+
+    @classmethod
+    def of(cls, values: Float) -> Spread:
+        """Of values (n,)."""
+        return cls(len(values), float(values.mean()), float(values.std())) if len(values) else cls()
+
+    def __add__(self, other: Spread) -> Spread:
+        """Of both pools together."""
+        both = (self, other)
+        count = self.count + other.count
+        mean = sum(one.count * one.mean for one in both) / max(count, 1)
+        squares = sum(one.count * (one.deviation**2 + (one.mean - mean) ** 2) for one in both)
+        return Spread(count, mean, (squares / max(count, 1)) ** 0.5)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """All that passages (n,) are scored by.
 
@@ -40,7 +62,7 @@ class Evidence:
     `typed` says that the question is a few words rather than a sentence, and `titled` (n, t) which of these the titles
     hold; `quoted` that a sentence quotes something. `late` and `around` are late interaction, of the quality mode
     alone. `moment` is what the time is told by, `order` the place in time among those that match, where the first or
-    the last is meant.
+    the last is meant. `lent` are the spreads of what was said, by the term, for passages that are too few.
     """
 
     question: Question
@@ -54,6 +76,7 @@ class Evidence:
     around: Float | None = None
     moment: Moment | None = None
     order: Float | None = None
+    lent: Mapping[str, Spread] = field(default_factory=dict)
 
     @property
     def nothing(self) -> Float:
@@ -123,10 +146,13 @@ def matrix(evidence: Evidence) -> Float:
 
 
 # --- features --------------------------------------------------------------------------------------------------------
-def pool_z(values: Float) -> Float:
-    """Standard deviations from the mean of the pool."""
+def pool_z(values: Float, lent: Spread | None = None) -> Float:
+    """Standard deviations from the mean of the pool, or of this and another."""
     if not len(values):
         return values
+    if lent is not None:
+        pool = Spread.of(values) + lent
+        return np.asarray((values - np.float32(pool.mean)) / np.float32(pool.deviation + 1e-6), np.float32)
     return np.asarray((values - values.mean()) / (values.std() + 1e-6), np.float32)
 
 
@@ -161,7 +187,11 @@ def _share(held: Float, idf: Float) -> Float:
 
 
 def _words(evidence: Evidence) -> Float:
-    return pool_z(coverage(evidence.features))
+    return pool_z(coverage(evidence.features), evidence.lent.get("words"))
+
+
+def _meaning(evidence: Evidence) -> Float:
+    return pool_z(evidence.features.windows, evidence.lent.get("meaning"))
 
 
 def _session_words(evidence: Evidence) -> Float:
@@ -233,7 +263,7 @@ def _moment(evidence: Evidence) -> Float:
 #: Every term, in the order in which `--why` and the documentation tell them.
 TERMS: tuple[Term, ...] = (
     Term("words", "all", "how much of the question it covers together with the messages around it", _words),
-    Term("meaning", "all", "cosine of its best run of three sentences", lambda e: pool_z(e.features.windows)),
+    Term("meaning", "all", "cosine of its best run of three sentences", _meaning),
     Term("session words", "all", "BM25 of the three best messages of its session", _session_words),
     Term("session meaning", "all", "likeness of the three best messages of its session", _session_meaning),
     Term("words alone", "all", "BM25, where the vectors cannot read the question", _blind_words),

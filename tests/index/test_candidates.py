@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ from recollect.index import shortened as shortened_module
 from recollect.index import snapshot as snapshot_module
 from recollect.index.candidates import candidates
 from recollect.index.corpus import Corpus
+from recollect.index.snapshot import Snapshot
+from recollect.index.source import TailRow
 from recollect.store.errors import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Filter, Float, Partition
 from tests.index.plain import Plain
@@ -249,3 +251,39 @@ def test_a_passage_that_is_alone_is_as_near_as_the_average(corpus: Make) -> None
     for seed in range(20):  # the sums that the dead are taken from leave their rounding
         found = candidates(corpus().snapshot(engine.source()), engine.source(), asking(seed, terms=()))
         assert found.dense_z == pytest.approx(0, abs=0.01)
+
+
+def test_a_few_tool_results_are_measured_together_with_what_was_said(corpus: Make) -> None:
+    few, many = made_rows(5, seed=3, first=9_001), made_rows(300, seed=4)
+    own, said, both = (_snapshot_of(corpus(), rows) for rows in (few, many, [*many, *few]))
+    query = asking(21, partition=Partition.OTHER)
+    found = candidates(*own, query, lambda: said[0])
+    passages = tuple(found.passages.tolist())
+    together = candidates(*both, replace(query, passages=passages))
+    assert sorted(passages) == [row.number for row in few] == sorted(together.passages.tolist())
+    at = [together.passages.tolist().index(number) for number in passages]
+    assert found.idf == pytest.approx(together.idf)
+    assert found.frequencies.tolist() == candidates(*own, query).frequencies.tolist()
+    assert found.size == 5
+    for name in ("dense_z", "length_z"):
+        assert getattr(found, name) == pytest.approx(getattr(together, name)[at], rel=1e-4, abs=1e-4)
+    # What was said is scored with its own rarities, which are nearly those of both.
+    assert found.bm25[:, 0] == pytest.approx(together.bm25[at][:, 0], rel=0.05, abs=0.05)
+
+
+def test_many_tool_results_are_measured_by_themselves(corpus: Make) -> None:
+    own = _snapshot_of(corpus(), made_rows(70, first=9_001))
+    query = asking(22, partition=Partition.OTHER)
+    found, alone = (
+        candidates(*own, query, lambda: pytest.fail("what was said is not looked at")),
+        candidates(*own, query),
+    )
+    assert found.idf.tolist() == alone.idf.tolist()
+    assert found.bm25.tolist() == alone.bm25.tolist()
+
+
+def _snapshot_of(made: Corpus, rows: Sequence[TailRow]) -> tuple[Snapshot, ListSource]:
+    engine = ListEngine()
+    engine.add(rows)
+    source = engine.source()
+    return made.snapshot(source), source

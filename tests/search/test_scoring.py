@@ -13,7 +13,7 @@ from recollect.record import NodeId
 from recollect.search.query.clauses import Order, Side
 from recollect.search.query.moment import Moment
 from recollect.search.query.question import Question, read_question
-from recollect.search.scoring import TERMS, Evidence, coverage, in_order, matrix, own_coverage, pool_z, weighed
+from recollect.search.scoring import TERMS, Evidence, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.weights import INSTANT, QUALITY
 from recollect.store.passages import Features
 from recollect.text.flags import Flag
@@ -202,3 +202,14 @@ def test_the_first_or_the_last_of_what_matches_is_preferred() -> None:
     total = np.array([7.0, 6.5, 0.0], np.float32)  # the third does not match
     assert in_order(found, total, Order.FIRST).tolist() == [0.5, 1.0, 0.0]
     assert in_order(found, total, Order.LAST).tolist() == [1.0, 0.5, 0.0]
+
+
+def test_pools_together_spread_as_one() -> None:
+    few, many = np.array([5, 1], np.float32), np.linspace(0, 1, 40, dtype=np.float32)
+    both = np.concatenate([few, many])
+    together = Spread.of(few) + Spread.of(many)
+    assert together.count == 42
+    assert [together.mean, together.deviation] == pytest.approx([both.mean(), both.std()])
+    assert pool_z(few, Spread.of(many)) == pytest.approx(pool_z(both)[:2], rel=1e-4)
+    assert Spread() + Spread.of(few) == Spread(2, 3.0, 2.0)
+    assert Spread.of(np.zeros(0, np.float32)) + Spread() == Spread()

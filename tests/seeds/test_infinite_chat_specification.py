@@ -82,7 +82,6 @@ def test_ten_thousand_tokens_are_three_chunks(alone: InfiniteChat) -> None:
     assert alone.get_message_by_id(chunks[2].id).content == chunks[2].content
 
 
-@pytest.mark.xfail(strict=True, reason="a hit names one chunk of a message (D15)")
 def test_each_chunk_that_matches_is_found(alone: InfiniteChat) -> None:
     """[4] Retrieval Behavior. Chunks are units of search of their own: two that answer are two results."""
     padding = "The tide comes at six and the heron comes with it. " * 400
@@ -98,10 +97,7 @@ def test_each_chunk_that_matches_is_found(alone: InfiniteChat) -> None:
     "query",
     [
         "OAuth2 best practices",
-        pytest.param(
-            "OAuth2 best practices refresh tokens short-lived",
-            marks=pytest.mark.xfail(strict=True, reason="scores of a partition of one row say little (D10)"),
-        ),
+        "OAuth2 best practices refresh tokens short-lived",
     ],
 )
 def test_a_tool_call_is_found_in_a_young_memory(chat: InfiniteChat, query: str) -> None:

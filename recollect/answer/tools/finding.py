@@ -24,7 +24,7 @@ MESSAGE, TOOL_CALL, DOCUMENT = "message", "tool_call", "document"
 class FoundText:
     """A text that was found. `id` opens it: that of a message, of a piece of one (`is_chunk`), or of a tool call.
 
-    `tokens` is what the text of this id costs.
+    `tokens` is what the text of this id costs. `chunk_ids` are all pieces of the message that matched, best first.
     """
 
     id: NodeId
@@ -42,6 +42,7 @@ class FoundText:
     chunk_index: int | None = None
     chunk_parent_id: NodeId | None = None
     active: bool = True
+    chunk_ids: tuple[NodeId, ...] = ()
 
 
 def found_texts(view: View, results: SearchResults) -> list[FoundText]:
@@ -53,6 +54,12 @@ def found_texts(view: View, results: SearchResults) -> list[FoundText]:
     chunks = view.get(Chunk, [hit.document.id for hit in results.documents]) if results.documents else []
     documents = [_of_document(hit, chunks) for hit in results.documents[:DOCUMENTS]]
     return [*said[:_FIRST], *documents, *said[_FIRST:]]
+
+
+def texts_to_load(found: Sequence[FoundText], most: int) -> list[NodeId]:
+    """The ids of so many texts: of each result the message or its best piece, then the further pieces that matched."""
+    own = [one.id if one.is_chunk else one.message_id for one in found]
+    return [*own, *(piece for one in found for piece in one.chunk_ids[1:])][:most]
 
 
 def _of_document(hit: DocumentHit, chunks: Sequence[Chunk]) -> FoundText:
@@ -72,6 +79,7 @@ def _of_document(hit: DocumentHit, chunks: Sequence[Chunk]) -> FoundText:
         is_chunk=piece is not None,
         chunk_index=piece.index if piece else None,
         chunk_parent_id=hit.document.id if piece else None,
+        chunk_ids=(piece.id,) if piece else (),
     )
 
 
@@ -96,6 +104,7 @@ def _found(title: str, hit: MessageHit, pieces: dict[NodeId, Chunk], results_of:
         chunk_index=chunk.index if chunk else None,
         chunk_parent_id=chunk.parent_id if chunk else None,
         active=message.active,
+        chunk_ids=hit.chunk_ids,
     )
 
 

@@ -70,7 +70,9 @@ class ShownMessages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownResult:
-    """A result of a search: an excerpt, and the id that opens it. `type` is message, tool_call or document."""
+    """A result of a search: an excerpt, and the id that opens it. `type` is message, tool_call or document.
+    `chunk_ids` are the chunks of a long message that match, where several do.
+    """
 
     id: str
     type: str
@@ -85,6 +87,7 @@ class ShownResult:
     active: bool = True
     chunk: int | None = None
     chunk_of: str | None = None
+    chunk_ids: list[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +202,7 @@ def shown_result(found: FoundText, mark: Mark) -> ShownResult:
         active=found.active,
         chunk=found.chunk_index,
         chunk_of=found.chunk_parent_id,
+        chunk_ids=list(found.chunk_ids) if len(found.chunk_ids) > 1 else None,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from recollect.answer.tools.base import tool
 from recollect.answer.tools.desk import Desk, day_of
 from recollect.answer.tools.entries import put_in_full
-from recollect.answer.tools.finding import FoundText
+from recollect.answer.tools.finding import FoundText, texts_to_load
 from recollect.answer.tools.results import MOST_OF_TITLE, ShownMessages, ShownResults, shown_result
 from recollect.answer.tools.schema import About
 
@@ -19,6 +19,7 @@ Query = Annotated[
     ),
 ]
 _MOST_RESULTS, _MOST_LOADED = 50, 20
+_MOST_CHUNKS = 4  # further ones that a line names
 _NOTHING = "Nothing was found. Try other words, or fewer; or a period."
 
 
@@ -69,7 +70,7 @@ def search_and_retrieve(
     if not found:
         desk.last(_NOTHING)
         return ShownMessages(messages=[])
-    texts = desk.memory.get_messages_by_ids([one.id if one.is_chunk else one.message_id for one in found])
+    texts = desk.memory.get_messages_by_ids(texts_to_load(found, auto_limit))
     shown, left = put_in_full(desk, texts)
     if left:
         desk.last("Found too, not loaded for want of room:")
@@ -85,6 +86,9 @@ def _line(one: FoundText) -> str:
     told = [one.type if one.type != "message" else who, day_of(one.timestamp), f"{one.tokens:,} tokens"]
     if one.is_chunk:
         told.append(f"chunk {one.chunk_index} of {one.chunk_parent_id}")
+    if also := one.chunk_ids[1:]:
+        more = f" and {len(also) - _MOST_CHUNKS} more" if len(also) > _MOST_CHUNKS else ""
+        told.append(f"also its chunks {', '.join(also[:_MOST_CHUNKS])}{more}")
     if one.title:
         told.append(f'in "{one.title[:MOST_OF_TITLE]}"')
     if not one.active:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall, message_of, result_of, tool_call_of
+from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall, message_of, results_of, tool_call_of
 from recollect.context.settings import IndexConfig
 from recollect.errors import NotFound
 from recollect.memory import Memory
@@ -126,9 +126,13 @@ class InfiniteChat:
         return [message_of(message) for message in self._memory.get_message_with_chunks(id)]
 
     def vector_search(self, query: str, limit: int = 10) -> list[SearchResult]:
-        """What is found, tool calls too if so configured. Raises InvalidInput."""
+        """What is found, tool calls too if so configured; each chunk of a message that matches is a result. Raises
+        InvalidInput.
+        """
         with_calls = self.index_config.include_tool_calls
-        return [result_of(one) for one in self._memory.vector_search(query, limit, include_tool_calls=with_calls)]
+        found = self._memory.vector_search(query, limit, include_tool_calls=with_calls)
+        further = self._memory.get_messages_by_ids([piece for one in found for piece in one.chunk_ids[1:]])
+        return [result for one in found for result in results_of(one, further, query)][:limit]
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster. Raises NotFound."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect import record
 from recollect.answer.tools.finding import FoundText
 from recollect.record import iso
 from recollect.record.pieces import MessageChunk, ToolCallChunk
+from recollect.search.results.snippet import excerpt
+from recollect.text.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,9 @@ def tool_call_of(call: record.ToolCall, asked_by: str) -> ToolCall:
     )
 
 
-def result_of(found: FoundText) -> SearchResult:
-    """A hit as the specification has it."""
-    return SearchResult(
+def results_of(found: FoundText, further: Sequence[record.Message], query: str) -> list[SearchResult]:
+    """A hit as the specification has it: one result, and one for each of its `further` chunks."""
+    best = SearchResult(
         id=found.id,
         snippet=found.snippet,
         timestamp=iso(found.timestamp),
@@ -98,3 +100,12 @@ def result_of(found: FoundText) -> SearchResult:
         is_chunk=found.is_chunk,
         tokens=found.tokens,
     )
+    wanted = terms(query)
+    return [
+        best,
+        *(
+            replace(best, id=one.id, snippet=excerpt(one.content, wanted).text, tokens=one.tokens)
+            for one in further
+            if one.id in found.chunk_ids
+        ),
+    ]

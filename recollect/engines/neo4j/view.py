@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import neo4j
@@ -209,7 +210,8 @@ class Neo4jView:
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer."""
         self._demand_index()
-        return candidates(self._snapshot(query.partition), self._source(query.partition), query)
+        said = partial(self._snapshot, Partition.SAID)
+        return candidates(self._snapshot(query.partition), self._source(query.partition), query, said)
 
     def sharing(
         self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False

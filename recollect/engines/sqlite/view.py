@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 import apsw
@@ -122,7 +123,8 @@ class SQLiteView:
     def candidates(self, query: CandidateQuery) -> Features:
         """The passages that may answer."""
         with _readable():
-            return candidates(self._snapshot(query.partition), self._source(query.partition), query)
+            said = partial(self._snapshot, Partition.SAID)
+            return candidates(self._snapshot(query.partition), self._source(query.partition), query, said)
 
     def sharing(
         self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False

@@ -43,8 +43,9 @@ class Why:
 class MessageHit:
     """A message that matched. `beside` (of the best of a conversation) is what answers it, or what it answers.
 
-    `chunk_id` names the piece of a long text that matched, `tool_call_id` the call of a tool whose words did. `copies`
-    are near-identical messages that matched less well, which a flat list leaves out.
+    `chunk_ids` name the pieces of a long text that matched, best first, `chunk_id` the first of these, `tool_call_id`
+    the call of a tool whose words did. `copies` are near-identical messages that matched less well, which a flat list
+    leaves out.
     """
 
     message: Message
@@ -52,9 +53,14 @@ class MessageHit:
     snippet: Snippet
     why: Why
     beside: Message | None = None
-    chunk_id: NodeId | None = None
+    chunk_ids: tuple[NodeId, ...] = ()
     tool_call_id: NodeId | None = None
     copies: tuple[NodeId, ...] = ()
+
+    @property
+    def chunk_id(self) -> NodeId | None:
+        """The piece that matched best."""
+        return self.chunk_ids[0] if self.chunk_ids else None
 
     def to_json(self) -> dict[str, Any]:
         """As in `search --json`."""
@@ -79,6 +85,7 @@ class MessageHit:
             shown["beside"] = {"id": b.id, "source_id": b.source_id, "index": b.position, "role": b.role.value}
         if self.chunk_id is not None:
             shown["chunk_id"] = self.chunk_id
+            shown["chunk_ids"] = list(self.chunk_ids)
         if self.tool_call_id is not None:
             shown["tool_call_id"] = self.tool_call_id
         if self.copies:

@@ -120,6 +120,24 @@ def test_a_long_text_comes_in_parts(fresh: Memory) -> None:
     assert words.strip() in "".join(texts)
 
 
+def test_of_a_long_message_every_chunk_that_matches_is_named(fresh: Memory) -> None:
+    padding = "The tide comes at six and the heron comes with it. " * 400
+    stored = fresh.store_message(f"The sextant is made of brass.\n\n{padding}\n\nThe sextant came from Lisbon.")
+    pieces = fresh.get_message_with_chunks(stored.id)
+
+    async def both(client: Client) -> tuple[dict[str, Any], list[str]]:
+        found = await client.call_tool("search", {"query": "Where did the brass sextant come from?"})
+        first = found.structured_content["results"][0]
+        texts = [await client.call_tool("fetch", {"id": chunk}) for chunk in first["chunks"]]
+        return first, [text.structured_content["text"] for text in texts]
+
+    first, texts = ask(fresh, both)
+    assert set(first["chunks"]) == {pieces[0].id, pieces[-1].id}
+    assert first["id"] == first["chunks"][0]
+    assert {"made of brass" in text for text in texts} == {True, False}
+    assert any("came from Lisbon" in text for text in texts)
+
+
 def test_fetch_takes_ids_addresses_and_titles(known: Memory) -> None:
     found = known.vector_search("wave forecast", 1)[0]
     names = [

@@ -28,6 +28,7 @@ _RESULTS, _DOCUMENTS, _DERIVED = 10, 3, 3
 _FIRST = 3  # messages, behind which documents stand
 _AROUND = 1  # messages before and after the one that is fetched
 _FOUND = {"id": TEXT, "title": TEXT, "url": TEXT}
+_SHOWN = {"text": TEXT, "tokens": WHOLE, "role": TEXT, "date": TEXT_OR_NONE, "chunks": many(TEXT)}
 
 
 @tool(
@@ -37,7 +38,7 @@ _FOUND = {"id": TEXT, "title": TEXT, "url": TEXT}
     "in tokens; then call fetch with the id of what is worth reading. The query is plain words, and may hold filters: "
     'since:2025-03 until:2025-06 role:user source:claude "exact phrase" -word.',
     output=record(
-        {"results": many(record(_FOUND, {"text": TEXT, "tokens": WHOLE, "role": TEXT, "date": TEXT_OR_NONE}))},
+        {"results": many(record(_FOUND, _SHOWN))},
         {**NAMESPACE, "derived": many(record({"text": TEXT})), "near": YES, "notes": many(TEXT)},
     ),
     query="which database did we choose for the job queue",
@@ -92,10 +93,11 @@ def fetch(
 
 
 def _result(call: Call, hit: Hit) -> dict[str, Any]:
-    """A message that was found; of a long one the chunk."""
+    """A message that was found; of a long one the chunk, and where several match all of them."""
     best, conversation = hit.best, hit.conversation
     message = best.message
-    return {
+    chunks = {"chunks": list(best.chunk_ids)} if len(best.chunk_ids) > 1 else {}
+    return chunks | {
         "id": best.chunk_id or message.id,
         "title": title_of(conversation.title, best.snippet.text),
         "url": call.links.message(message.id, conversation.id),

@@ -46,7 +46,8 @@ class FoundMessage(Record):
     marks: Marks = Field(description="Where the matches are in `snippet`: start and end, in characters.")
     why: Why
     beside: Beside | None = None
-    chunk_id: str | None = Field(None, description="Of a long message: the piece that matched.")
+    chunk_id: str | None = Field(None, description="Of a long message: the piece that matched best.")
+    chunk_ids: list[str] = Field([], description="Of a long message: all pieces that matched, best first.")
     tool_call_id: str | None = None
     copies: list[str] = Field([], description="Near-identical messages that this one stands for.")
 
@@ -194,3 +195,4 @@ class FoundText(Record):
     chunk_index: int | None
     chunk_parent_id: str | None
     active: bool
+    chunk_ids: list[str] = Field(description="All pieces of a long message that matched, best first.")
