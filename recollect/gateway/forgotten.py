@@ -16,10 +16,10 @@ def without_forgotten(memory: Memory, talk: Talk, after: int) -> Talk:
     """
     said = [n for n, one in enumerate(talk.said) if one.is_said]
     asked = max((n for n in said if talk.said[n].role == "user"), default=-1)
-    again = [n for n in said if after < n < asked]
-    if not again:
+    again = [n for n in said if after <= n < asked]
+    if not any(n > after for n in again):
         return talk
-    gone = {again[place] for place in memory.forgotten_among(talk.said[n].text for n in again)}
+    gone = {again[place] for place in memory.forgotten_among(talk.said[n].text for n in again)} - {after}
     if not gone:
         return talk
     edges = [-1, *said, len(talk.said)]

@@ -105,3 +105,21 @@ def test_a_question_whose_answer_was_forgotten_is_not_stored_again(
     assert Counter(text for text in stored if text.startswith("What")) == Counter(
         items[n]["content"] for n in range(0, 16, 2)
     )
+
+
+@pytest.mark.parametrize("headers", [SCOPE, NAMED, {"authorization": "sk-1"}], ids=["unnamed", "named", "apart"])
+@pytest.mark.parametrize("gone", [0, 2])
+@WIRES
+def test_a_short_answer_that_was_forgotten_alone_stays_away(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire, gone: int, headers: dict[str, str]
+) -> None:
+    own = memory.beside(headers.get("x-recollect-namespace", "apart"))
+    items: list[Any] = []
+    for number in range(4):
+        items.append(user(f"Hi {number}"))
+        say(begin(endless(), wire, items, headers), f"Hello {number}", name=f"r{number}")
+        items.append(assistant(f"Hello {number}"))
+        if number == gone:
+            own.forget(own.latest(own.conversations()[0].conversation.id, 1)[0].id)
+    assert len(own.conversations()) == 1
+    assert list(filter(None, everything(own))) == [one["content"] for n, one in enumerate(items) if n != 2 * gone + 1]

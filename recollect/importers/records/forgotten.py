@@ -194,7 +194,7 @@ class Tombstones:
 
     def told_again(self, view: View, texts: Sequence[str]) -> set[int]:
         """The places of texts that a part of a conversation says and that were forgotten. Short ones prove nothing, and
-        are meant beside another.
+        are meant beside another, or behind what they were said behind.
         """
         told: set[int] = set()
         plain = [_plain(text) for text in texts]
@@ -202,7 +202,7 @@ class Tombstones:
             gone = one.gone if one.gone is not None else frozenset(one.digests)
             digests = {n: _digest(text, one.key) for n, text in enumerate(plain) if text}
             common = [n for n, digest in digests.items() if digest in gone]
-            told.update(n for n in common if digests[n] & 3)
+            told.update(n for n in common if digests[n] & 3 or digests.get(n - 1) in one.digests)
             for some in (common, reversed(common)):
                 told.update(n for n in some if told & {n - 1, n + 1})
         return told
