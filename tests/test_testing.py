@@ -11,6 +11,7 @@ import pytest
 import recollect
 from recollect.answer.ask.answer import Answer
 from recollect.errors import InvalidInput, NotFound, StoreError
+from recollect.models.language.prompts import NAMES, QUESTIONS, prompt
 from recollect.models.language.talk import Talk
 from recollect.testing import FakeModel
 
@@ -35,13 +36,36 @@ def test_a_fake_model_answers_in_turn_and_keeps_what_it_was_asked(store: Path) -
 
 
 def test_a_fake_model_answers_by_schema(store: Path) -> None:
-    data = {
+    data: dict[str, Any] = {
         "intent": {"intent": "DECISION"},
         "hyde": {"passage": "a bicycle"},
         "expand": {"queries": ["which bicycle"]},
     }
     with recollect.open(store, model=FakeModel("It [1].", data=data), background=False) as memory:
         assert memory.ask(QUESTION).intent.value == "DECISION"
+
+
+@pytest.mark.parametrize(
+    ("data", "missing"),
+    [
+        ({"research_plan": {"title": "Bikes"}}, "research_plan lack 'queries'"),
+        ({"research_plan": {"title": "Bikes", "queries": [{"query": "bike"}]}}, r"queries\[0\] lack 'heading'"),
+        ({"research_plan": {"title": "Bikes", "queries": ["bike"]}}, r"queries\[0\] lack an object"),
+        ({"research_plan": {"title": "Bikes", "queries": "bike"}}, "queries lack a list"),
+        ({"expand": {"queries": [7]}}, r"queries\[0\] lack text"),
+        ({"hyde": None}, "hyde lack an object"),
+        ({"plan": {}}, "'plan' is no prompt"),
+    ],
+)
+def test_incomplete_data_of_a_fake_model_are_refused_by_name(data: Any, missing: str) -> None:
+    with pytest.raises(InvalidInput, match=missing):
+        FakeModel(data=data)
+
+
+@pytest.mark.parametrize("name", [*NAMES, *QUESTIONS])
+def test_the_examples_of_the_prompts_are_complete_data(name: str) -> None:
+    FakeModel(data={name: prompt(name).example})
+    assert f"`{name}`" in (FakeModel.__doc__ or "")
 
 
 def test_a_fake_model_fails_as_it_is_told(store: Path) -> None:

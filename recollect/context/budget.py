@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from recollect.models.embedding.tokenizer import count_tokens_of, slices
+from recollect.text.terms import has_unspaced_script
 
 #: What a message costs beside its words: who says it, and where it begins and ends.
 PER_MESSAGE = 4
@@ -15,6 +16,7 @@ PER_ENTRY = 1
 
 #: Lines whose tokens are remembered: much of a context stands in the next one, too.
 _REMEMBERED, _LONGEST = 20_000, 4_000
+_LONGEST_WORD = 40  # characters; what goes on for longer is no word
 
 _counted: dict[str, int] = {}
 
@@ -52,7 +54,7 @@ def fitting(costs: Iterable[int], budget: int) -> int:
 
 
 def shortened(text: str, budget: int) -> str:
-    """The text, or its beginning and end, in at most so many tokens."""
+    """The text, or its beginning and end, cut between words, in at most so many tokens."""
     own = tokens_in(text)
     if own <= budget:
         return text
@@ -64,6 +66,17 @@ def shortened(text: str, budget: int) -> str:
         if keep < 8:
             return ""
         head = keep * 2 // 3
-        cut = f"{text[:head].rstrip()} […] {text[len(text) - (keep - head) :].lstrip()}"
+        begin = text[: _between_words(text, head, -min(head // 2, _LONGEST_WORD))]
+        end = text[_between_words(text, len(text) - (keep - head), _LONGEST_WORD) :]
+        cut = f"{begin.rstrip()} […] {end.lstrip()}"
         own = tokens_in(cut)
     return cut
+
+
+def _between_words(text: str, place: int, away: int) -> int:
+    """The place, or the next one at most so far `away` at which no word is cut; of what has no blanks, the place."""
+    if text[place - 1].isspace() or text[place].isspace():
+        return place
+    ends = range(place, min(place + away, len(text)), 1 if away > 0 else -1)
+    found = next((end for end in ends if text[end].isspace()), place)
+    return place if has_unspaced_script(text[min(found, place) : max(found, place)]) else found

@@ -189,7 +189,7 @@ class ContextBuilder:
             return _Found(Recall(), None, Shown(), (), room)
         if found.fit is Fit.A_LITTLE:
             room = min(room, _A_LITTLE)
-        results = tuple(one for one in (*found.said, *found.other) if one.id not in stands.seen)
+        results = tuple(one for one in (*found.said, *found.other, *found.further) if one.id not in stands.seen)
         ample = min(1.0, room / _AMPLE)
         knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
@@ -251,11 +251,14 @@ def _known_line(hit: DerivedHit) -> str:
 
 
 def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
-    """What was said in order of rank, and behind the best few of it what clearly answers of tool results and files."""
-    beside = {one.id for one in found.other}
-    said = [one for one in results if one.id not in beside]
+    """What was said in order of rank, behind the best few of it what clearly answers of tool results and files, and
+    behind all of it what else there is of these.
+    """
+    beside, last = {one.id for one in found.other}, {one.id for one in found.further}
+    said = [one for one in results if one.id not in beside | last]
     others = [one for one in results if one.id in beside]
-    return [*said[:_SAID_FIRST], *others[:_OTHERS], *said[_SAID_FIRST:], *others[_OTHERS:]]
+    further = [one for one in results if one.id in last]
+    return [*said[:_SAID_FIRST], *others[:_OTHERS], *said[_SAID_FIRST:], *others[_OTHERS:], *further]
 
 
 #: Of tool results and documents so many stand behind so many of the best messages.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from enum import IntEnum
 
@@ -12,8 +12,6 @@ from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
 from recollect.context.listed import Line, part_of
 from recollect.context.result import Part
 from recollect.derive.entities.naming import entity_id
-from recollect.derive.entities.tally import MENTIONS
-from recollect.derive.facts.book import DERIVES_FROM
 from recollect.derive.facts.claim import DOSE, USER, VITAL, Provenance, entity_key, is_single, is_vital
 from recollect.derive.facts.fact import is_rule, node_when
 from recollect.derive.facts.rules.subjects import ONES_OWN, ones_own
@@ -27,18 +25,19 @@ class Rank(IntEnum):
     """What comes before what."""
 
     PINNED = 0
-    VITAL = 1
-    NAME = 2
-    FAMILY = 3
-    HOME = 4
-    WORK = 5
-    FIGURES = 6  # budgets and dates by which something is due
-    SINGLE = 7  # what else there is one of
-    OTHER = 8
+    VITAL = 1  # to the user and the user's own
+    VITAL_TO_OTHERS = 2  # of whom nobody has said who they are
+    NAME = 3
+    FAMILY = 4
+    HOME = 5
+    WORK = 6
+    FIGURES = 7  # budgets and dates by which something is due
+    SINGLE = 8  # what else there is one of
+    OTHER = 9
 
 
 #: Of what there is for all that stands so much is filled at most with facts of a rank and those before it.
-_FILLED = {Rank.PINNED: 1.0, Rank.VITAL: 1.0, Rank.SINGLE: 0.6, Rank.OTHER: 0.35}
+_FILLED = {Rank.PINNED: 1.0, Rank.VITAL: 1.0, Rank.VITAL_TO_OTHERS: 0.8, Rank.SINGLE: 0.6, Rank.OTHER: 0.35}
 _FILLED_BY_OWN = 0.9
 _MAY_GIVE_WAY = Rank.SINGLE  # and what comes behind it
 #: Attributes that say who somebody is: of the user's people and animals by name, and what is stored of anybody.
@@ -56,7 +55,7 @@ _RANKS = {
 _USERS = (*VITAL, DOSE, *_RANKS)
 _PLANS = ("plan", "appointment")
 _READ, _READ_ANYBODYS, _READ_NEWEST, _TOLD = 2_000, 1_000, 300, 120
-_OFTEN = 3  # messages that mention somebody, of whom this namespace then speaks
+_READ_HERE = 100  # messages of a conversation in which names are looked for
 _LEFT = timedelta(days=30)  # after which a plan without a date is none any more
 _LONGEST_RELATION = 40  # characters
 
@@ -66,14 +65,14 @@ def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[L
     own = _held(view, now, keys=(USER,), attributes=_USERS)
     newest = [node for node in _held(view, now, limit=_READ_NEWEST) if node.key == USER and not is_rule(node)]
     pinned = _held(view, now, keys=(USER,), pinned=True)
-    anybodys = _held(view, now, attributes=(*VITAL, DOSE, *_WHO, *_FIGURES), limit=_READ_ANYBODYS)
+    vital = _held(view, now, attributes=(*VITAL, DOSE))
+    anybodys = _held(view, now, attributes=(*_WHO, *_FIGURES), limit=_READ_ANYBODYS)
     relations = _relations([*own, *newest, *anybodys])
-    spoken = _spoken_of(view, [node for node in anybodys if is_vital(_attribute(node))], relations, conversation)
-    theirs = [node for node in anybodys if not is_vital(_attribute(node)) or node.key in spoken]
-    found = {node.id: node for node in (*pinned, *own, *theirs, *newest) if not _has_passed(node, now)}
-    ordered = sorted(found.values(), key=lambda node: (_rank(node), -spoken.get(node.key, _OWN)))
+    distant = _distances(view, vital, relations, conversation)
+    found = {node.id: node for node in (*pinned, *own, *vital, *anybodys, *newest) if not _has_passed(node, now)}
+    ordered = sorted(found.values(), key=lambda node: (_rank(node, distant), distant.get(node.key, _OWN)))
     told_with = {node.key for node in ordered if is_vital(_attribute(node))}
-    return [_line(node, relations) for node in ordered[:_TOLD] if not _is_told(node, told_with)]
+    return [_line(node, _rank(node, distant), relations) for node in ordered[:_TOLD] if not _is_told(node, told_with)]
 
 
 def facts_part(lines: Sequence[Line], room: int, ample: float) -> Part | None:
@@ -117,12 +116,12 @@ def _attribute(node: Node) -> str:
     return str(node.body.get("attribute", ""))
 
 
-def _rank(node: Node) -> Rank:
+def _rank(node: Node, distant: Container[str] = ()) -> Rank:
     attribute = _attribute(node)
     if node.body.get("pinned", False):
         return Rank.PINNED
     if is_vital(attribute):
-        return Rank.VITAL
+        return Rank.VITAL_TO_OTHERS if node.key in distant else Rank.VITAL
     return _RANKS.get(attribute) or (Rank.SINGLE if is_single(attribute) else Rank.OTHER)
 
 
@@ -150,7 +149,7 @@ def _named(node: Node) -> str:
 
 
 # --- who somebody is ------------------------------------------------------------------------------------------------
-_OWN = 1 << 30  # the user, and those who are the user's own, are spoken of most
+_OWN = (0, 0)  # the user, and those who are the user's own, are before all others
 
 
 def _relations(facts: Iterable[Node]) -> dict[str, str]:
@@ -165,33 +164,37 @@ def _relations(facts: Iterable[Node]) -> dict[str, str]:
     return found
 
 
-def _spoken_of(
+def _distances(
     view: View, facts: Sequence[Node], relations: Mapping[str, str], conversation: NodeId | None
-) -> dict[str, int]:
-    """How often the namespace speaks of those whom facts are about: often, or in this conversation at all."""
-    named = set(ones_own(USER))
-    spoken = {node.key: _OWN for node in facts if node.key == USER or node.key in relations or node.key in named}
+) -> dict[str, tuple[int, int]]:
+    """By their keys those whom facts are about and who are not the user's own: before the others whom this conversation
+    names or somebody stored a fact about, and each before whom less is told of.
+    """
+    own = {USER, *relations, *ones_own(USER)}
     others: dict[str, list[Node]] = {}
     for node in facts:
-        if node.key not in spoken:
+        if node.key not in own:
             others.setdefault(node.key, []).append(node)
-    ids = {key: entity_id(str(nodes[0].body.get("entity", key))) for key, nodes in others.items()}
+    ids = {key: entity_id(_name(nodes[0])) for key, nodes in others.items()}
     counts = {node.id: int(node.body.get("count", 0)) for node in view.get(Node, list(ids.values())) if node.body}
-    seldom: dict[NodeId, str] = {}  # by facts and entities
-    for key, nodes in others.items():
-        count = counts.get(ids[key], 0)
-        if count >= _OFTEN or any(_was_stored(node) for node in nodes):
-            spoken[key] = count
-        else:
-            seldom |= dict.fromkeys((ids[key], *(node.id for node in nodes)), key)
-    if seldom and conversation is not None:
-        proved = view.edges(list(seldom), (DERIVES_FROM,), "out", _READ)
-        mentioned = view.edges(list(seldom), (MENTIONS,), "in", _READ)
-        said = {edge.target_id: edge.source_id for edge in proved}
-        said |= {edge.source_id: edge.target_id for edge in mentioned}
-        here = {m.id for m in view.get(Message, list(said)) if m.conversation_id == conversation and not m.deleted}
-        spoken |= {seldom[of]: 1 for message, of in said.items() if message in here}
-    return spoken
+    here = _words_of(view, conversation) if others and conversation is not None else ""
+    return {
+        key: (
+            1 if any(_was_stored(node) for node in nodes) or _name(nodes[0]).casefold() in here else 2,
+            -len(nodes) - counts.get(ids[key], 0),
+        )
+        for key, nodes in others.items()
+    }
+
+
+def _words_of(view: View, conversation: NodeId) -> str:
+    """What was said in a conversation lately."""
+    where = Where(conversation=conversation, deleted=False, order="newest")
+    return "\n".join(one.content for one in view.find(Message, where, limit=_READ_HERE).items).casefold()
+
+
+def _name(node: Node) -> str:
+    return str(node.body.get("entity", node.key))
 
 
 def _was_stored(node: Node) -> bool:
@@ -200,12 +203,12 @@ def _was_stored(node: Node) -> bool:
 
 
 # --- how it is told -------------------------------------------------------------------------------------------------
-def _line(node: Node, relations: Mapping[str, str]) -> Line:
+def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> Line:
     """As in "Inês (the user's wife) has coeliac disease (said 2025-03-14)"."""
-    text, rank = wording.shown(node.text), _rank(node)
+    text = wording.shown(node.text)
     relation = wording.shown(relations.get(node.key, "")) if rank is not Rank.FAMILY else ""
     if relation:
-        name = re.escape(str(node.body.get("entity", node.key)))
+        name = re.escape(_name(node))
         text, count = re.subn(
             rf"(?<!\w){name}(?!\w)", lambda found: f"{found[0]} ({relation})", text, count=1, flags=re.IGNORECASE
         )

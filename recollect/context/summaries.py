@@ -78,8 +78,9 @@ def summaries_part(view: View, ages: Ages, shown: frozenset[NodeId], begins: int
 
 def told(node: Node, room: int) -> str:
     """A summary in at most so many tokens: whole with its parts, or what is exact in it and as many lines as fit."""
-    head = f"{when}: " if (when := wording.span(node.valid_from, node.valid_to)) else ""
     words, parts = wording.shown(node.text), node.body.get("parts", {})
+    when = wording.span(node.valid_from, node.valid_to)
+    head = f"{when}: " if when and not words.startswith(f"{when} ") else ""
     left = room - tokens_in(f"{head}{words}")
     if left >= 0:
         return "\n".join([f"{head}{words}", *_beside(parts, words, left)])

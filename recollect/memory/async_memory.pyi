@@ -88,8 +88,8 @@ class AsyncMemory(AsyncContext):
     async def add_relationship(
         self,
         source: str,
-        relation: str,
         target: str,
+        relation: str,
         *,
         since: datetime | None = None,
         until: datetime | None = None,

@@ -86,7 +86,7 @@ class Knowledge(Handle):
         """Keeps what you want of every answer ("use metric units"); the same again is the same. One that you did not
         say yourself is not `confirmed`: it is offered, and counts once `pin_fact` confirms it.
 
-        Raises InvalidInput for more than 500 characters, or where all rules together have more than 1,000 tokens.
+        Raises InvalidInput for more than 500 characters, or where all rules together have more than 800 tokens.
         """
         from recollect.derive.facts.instructions import told_rule
 
@@ -131,11 +131,12 @@ class Knowledge(Handle):
 
     def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
         """The people, places, tools and other names that messages mention, the most salient first [2]."""
+        from recollect.derive.entities.added import as_type
         from recollect.derive.entities.directory import Directory, salient
 
         with self._space.view() as view:
             every = self._kept.of(view, "entities", Directory(view).all)
-        return salient(every, self._clock(), type, limit)
+        return salient(every, self._clock(), None if type is None else as_type(type), limit)
 
     def entity(self, name: str) -> Entity:
         """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""
@@ -191,8 +192,8 @@ class Knowledge(Handle):
     def add_relationship(
         self,
         source: str,
-        relation: str,
         target: str,
+        relation: str,
         *,
         since: datetime | None = None,
         until: datetime | None = None,

@@ -21,6 +21,7 @@ import numpy as np
 
 from recollect.index.numeric import dots
 from recollect.search.late import Late
+from recollect.search.query.wants import speaks_of_own
 from recollect.search.scoring import Evidence
 from recollect.search.weights import (
     BLIND_COSINE,
@@ -97,7 +98,8 @@ def likelihood(found: Signs, closeness: float, size: int) -> float:
 def fit(evidence: Evidence, found: Signs) -> Fit:
     """Whether the best is worth showing to who may not have asked for it, by the signs that were found.
 
-    Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about.
+    Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about;
+    a little where it speaks of what is the asker's own ("our decisions"), which may be here in other words.
     A known word or two that ask nothing fit a little, unless a passage is near in meaning, or holds what is rare enough
     to be in one passage alone. All fits where the signs say little (few passages, vectors that cannot read the text,
     another language than they were measured in) or the text names what is here (somebody who speaks, a day, an
@@ -109,7 +111,7 @@ def fit(evidence: Evidence, found: Signs) -> Fit:
     if names or not tells:
         return Fit.WELL
     if _logit(found, KNOWN_INSTANT) + WHOLE_ARCHIVE * _mean_cosine(features) < FITS:
-        return Fit.NOTHING
+        return Fit.A_LITTLE if speaks_of_own(question.text) else Fit.NOTHING
     asks = question.is_personal or "?" in question.text
     plain = len(question.terms) <= SAYS_LITTLE and bool(features.frequencies.all())
     if asks or not plain or float(features.dense.max()) >= FITS_BY_MEANING:

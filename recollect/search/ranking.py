@@ -29,6 +29,7 @@ from recollect.search.weights import (
     MISSING_TOKENS,
     QUALITY,
     RANKED,
+    RARE,
 )
 from recollect.store import View
 from recollect.store.passages import (
@@ -52,7 +53,8 @@ class Ranked:
     """A passage with its score. Equal numbers of messages and conversations mean the same ones, 0 none.
 
     `share` is how much of the question's idf its own words hold, `near` the best cosine of its runs of sentences;
-    `matches` says that it has to do with the question by its words, or clearly by its meaning. `shift` is what is added
+    `matches` says that it has to do with the question by its words, or clearly by its meaning, `alone` that it holds a
+    rare word which nobody said. `shift` is what is added
     to the sum of its terms, `reranked` what a re-ranker adds.
     """
 
@@ -68,6 +70,7 @@ class Ranked:
     scores: Scores
     row: int
     shift: float = 0.0
+    alone: bool = False
     reranked: float = 0.0
 
     @property
@@ -211,11 +214,15 @@ def rank(
     nearest: int | None = None,
     named: Collection[int] = (),
     lent: Mapping[str, Spread] | None = None,
+    unsaid: Collection[str] = (),
+    unmatched: bool = False,
 ) -> Ranking:
     """Ranks the passages of a partition that may answer, `pool` of many, with `by_words` those that hold most of its
     words; with `vectors` theirs are at hand. Titles count, unless `titled` is false. `passages` are ranked alone, by
     their numbers. What does not match is only among the `nearest`, if so many are given. Of the conversations that are
     `named` by number the best passage is always there. A small partition is measured by the `lent` spreads as well.
+    `unsaid` are the terms of the question that stand nowhere in what was said. `unmatched` keeps what matches nothing
+    of a few words too.
     """
     query = replace(candidate_query(asked, partition), vectors=vectors, by_words=by_words)
     if passages is not None:
@@ -273,7 +280,7 @@ def rank(
         shift = min(float(late.total[best[-1]]) - float(instant.total[order[0]]), 0.0) if len(order) else 0.0
     every = np.concatenate([best, order])
     if passages is None:
-        everything = asked.vector.any() and not (newest or asked.typed)
+        everything = asked.vector.any() and not newest and (unmatched or not asked.typed)
         some = 0 if not everything else len(every) if nearest is None else nearest
         shown = matches[every]
         shown[:some] = True
@@ -282,10 +289,10 @@ def rank(
         kept = _kept(features, every, asked.search.needed, named)
     else:
         looked_at, kept = 0, np.arange(len(every))
-    entries = []
+    entries, alone = [], _alone(features, asked.question.terms, unsaid)
     if late is not None:
-        entries = _ranked(features, late, shares, matches, every[kept[kept < looked_at]])
-    entries += _ranked(features, instant, shares, matches, every[kept[kept >= looked_at]], shift)
+        entries = _ranked(features, late, shares, matches, alone, every[kept[kept < looked_at]])
+    entries += _ranked(features, instant, shares, matches, alone, every[kept[kept >= looked_at]], shift)
     totals = instant.total.astype(np.float64) + shift
     if late is not None:
         totals[best] = late.total[best]
@@ -359,6 +366,15 @@ def _matches(evidence: Evidence, shares: Float, *, by_words: bool) -> Bool:
     return held if by_words else held | (features.windows >= LIKE) | features.sought
 
 
+def _alone(features: Features, asked: Sequence[str], unsaid: Collection[str]) -> Bool:
+    """Which passages hold a rare word that nobody said."""
+    rare = features.idf >= RARE * math.log(1 + (features.size + 0.5) / 0.5)
+    telling = rare & np.array([term in unsaid for term in asked], bool) if unsaid else rare[:0]
+    if not telling.any():
+        return np.zeros(len(features), bool)
+    return np.asarray(features.holds[:, 0, telling].max(axis=1) > 0)
+
+
 def _late(view: View, asked: Asked, features: Features, best: Int, model: Callable[[], TokenEmbedder]) -> Late | None:
     """Late interaction with the best; None where too many token vectors are missing."""
     if asked.tokens is None:
@@ -390,12 +406,14 @@ def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
 
 
 def _ranked(
-    features: Features, scores: Scores, shares: Float, matches: Bool, order: Int, shift: float = 0.0
+    features: Features, scores: Scores, shares: Float, matches: Bool, alone: Bool, order: Int, shift: float = 0.0
 ) -> list[Ranked]:
     columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
-    figures = (scores.total, shares, features.windows, matches)
+    figures = (scores.total, shares, features.windows, matches, alone)
     values = zip(order.tolist(), *(column[order].tolist() for column in (*columns, *figures)), strict=True)
     return [
-        Ranked(passage, message, conversation, KINDS[kind], time, total, share, near, matching, scores, row, shift)
-        for row, passage, message, conversation, kind, time, total, share, near, matching in values
+        Ranked(
+            passage, message, conversation, KINDS[kind], time, total, share, near, matching, scores, row, shift, rare
+        )
+        for row, passage, message, conversation, kind, time, total, share, near, matching, rare in values
     ]

@@ -24,10 +24,12 @@ from recollect.search.query.asking import Asked, ask
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import correction
 from recollect.search.query.syntax import Query
+from recollect.search.query.wants import speaks_of_own
 from recollect.search.ranking import Ranked, Ranking, numbers, rank
 from recollect.search.results.result import DerivedHit
 from recollect.search.scan import scanned
 from recollect.search.scoring import Spread
+from recollect.search.weights import TELLING_SIZE
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Filter, Float, Owner, Partition, PassageText
 
@@ -38,6 +40,7 @@ _ASKED_AT_EACH_END = 1_500
 _SCANNED = 50
 _RANKED_EACH = 40  # messages for each result of a search that ranks 50 passages for each
 _READ = 96  # messages that are read at once
+_FURTHER = 3  # tool results that do not clearly answer, where hardly anything was said yet
 _BESIDE_POOL, _BESIDE_MOST = 120, 24  # passages beside what was said that are looked at, and messages of them
 #: What was not said is told of only where it clearly answers: so much of the question's idf, or so near in meaning.
 _CLEAR_SHARE = 0.5
@@ -65,6 +68,7 @@ class Recalled:
 @dataclass(frozen=True, slots=True)
 class Recall:
     """What a text brought back: the best messages in order of rank, what is not chat after them, facts and summaries.
+    `further` are tool results that do not clearly answer, in a young memory alone, which shows all it has.
 
     `relevant` counts the passages of the namespace that are nearer to the text than its average passage, by words and
     meaning together; it is counted over all of them, not over those that are here. `words` are the index terms that
@@ -73,6 +77,7 @@ class Recall:
 
     said: tuple[Recalled, ...] = ()
     other: tuple[Recalled, ...] = ()
+    further: tuple[Recalled, ...] = ()
     derived: tuple[DerivedHit, ...] = ()
     relevant: int = 0
     searched: int = 0
@@ -102,7 +107,7 @@ def recall(
     search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
 
     def read(asked: Asked, said: Ranking) -> Recall:
-        others = _beside(view, asked, quality, said.spreads) if beside else ()
+        others = _beside(view, asked, quality, said) if beside else ()
         found = _read(view, asked, said, others, most, enough, derived)
         # The signs were measured with these vectors alone.
         return found if embedder.name == StaticEmbedder.name else replace(found, fit=Fit.WELL)
@@ -144,30 +149,59 @@ def _read(
     enough: int | None,
     derived: Mapping[str, int] | None,
 ) -> Recall:
-    other = [one for ranking in others for one in _recalled(view, ranking, min(most, _BESIDE_MOST), enough)]
+    def beside(rankings: Sequence[Ranking]) -> list[Recalled]:
+        found = [one for ranking in rankings for one in _recalled(view, ranking, min(most, _BESIDE_MOST), enough)]
+        return sorted(found, key=lambda one: -one.score)
+
+    clear = [_clear(ranking) for ranking in others]
+    fits = max((ranking.fit for ranking in clear if ranking.passages), default=Fit.NOTHING)
+    other = beside(clear)
+    known = {one.id for one in other}
+    further = [one for one in beside(others[:1]) if one.id not in known][:_FURTHER] if _is_young(said) else []
     return Recall(
-        said=tuple(_recalled(view, said, most, enough)),
-        other=tuple(sorted(other, key=lambda one: -one.score)),
+        # What was said and does not fit is not shown because a tool result does.
+        said=() if said.fit is Fit.NOTHING else tuple(_recalled(view, said, most, enough)),
+        other=tuple(other),
+        further=tuple(further),
         derived=derived_hits(view, asked, derived),
-        relevant=said.relevant + sum(len(numbers(ranking.pool.messages)) for ranking in others),
+        relevant=said.relevant + sum(len(numbers(ranking.pool.messages)) for ranking in clear) + len(further),
         searched=said.searched + sum(ranking.searched for ranking in others),
         words=tuple({*said.words, *(word for ranking in others for word in ranking.words)}),
         close=said.close,
-        fit=max(said.fit, *(ranking.fit for ranking in others if ranking.passages), Fit.NOTHING),
+        fit=max(said.fit, fits),
     )
 
 
-def _beside(
-    view: View, asked: Asked, quality: Callable[[], TokenEmbedder], lent: Mapping[str, Spread]
-) -> list[Ranking]:
-    """What clearly answers of tool results and documents."""
+def _beside(view: View, asked: Asked, quality: Callable[[], TokenEmbedder], said: Ranking) -> list[Ranking]:
+    """Tool results and documents, beside what was said."""
     wanted = replace(asked.search, filter=replace(asked.search.filter, kinds=BESIDE_KINDS))
     beside = replace(asked, search=wanted)
-    found = [
-        rank(view, beside, partition, quality, pool=_BESIDE_POOL, by_words=True, titled=False, lent=lends)
-        for partition, lends in ((Partition.OTHER, lent), (Partition.DOCUMENT, None))
-    ]
-    return [one.only([e for e in one.passages if e.matches and e.share >= _CLEAR_SHARE]) for one in found]
+
+    def ranked(partition: Partition, lent: Mapping[str, Spread] | None = None) -> Ranking:
+        return rank(
+            view,
+            beside,
+            partition,
+            quality,
+            pool=_BESIDE_POOL,
+            by_words=not _is_young(said),
+            titled=False,
+            lent=lent,
+            unsaid=said.unknown,
+            unmatched=speaks_of_own(asked.question.text),
+        )
+
+    return [ranked(Partition.OTHER, said.spreads), ranked(Partition.DOCUMENT)]
+
+
+def _is_young(said: Ranking) -> bool:
+    """Whether so little was said that all of it may be shown."""
+    return said.searched < TELLING_SIZE
+
+
+def _clear(ranking: Ranking) -> Ranking:
+    """What clearly answers of it: what holds much of the question, or a rare word of it that nobody said."""
+    return ranking.only([e for e in ranking.passages if e.matches and (e.share >= _CLEAR_SHARE or e.alone)])
 
 
 def _recalled(view: View, ranking: Ranking, most: int, enough: int | None) -> list[Recalled]:

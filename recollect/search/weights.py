@@ -96,6 +96,8 @@ DERIVED_POOL, DERIVED_SHARE, DERIVED_CLOSE = 100, 0.7, 0.45
 DOCUMENT_SHARE, DOCUMENT_CLOSE = 0.7, 0.40
 #: Cosine of a run of sentences from which meaning alone makes a result of a few typed words.
 LIKE = 0.30
+#: Share of the idf of a word that is nowhere from which on a word is rare: in fewer passages than the root of all.
+RARE = 0.5
 #: Share of the question's idf from which on it counts as all of it.
 ALL = 0.999
 #: The closeness under which nothing close was said, and what it is made of (RANKING.md 3): the best share of the

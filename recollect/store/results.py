@@ -101,6 +101,11 @@ class Counts:
     first: datetime | None = None  # of the messages
     last: datetime | None = None
 
+    @property
+    def facts(self) -> int:
+        """Those that hold, and those that did."""
+        return self.by_node.get("fact", 0) + self.by_node.get("past", 0)
+
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:

@@ -323,7 +323,7 @@ _PER = re.compile(
     rf"|{_BLANK}(?P<often>(?i:{'|'.join(_PERIODS)}))\b"
 )
 _DIGIT = re.compile(rf"(?:(?<![{_LETTER}\d_#@])|(?<=\b(?:{_codes})))(?<!\d[.,/:])\d")
-_RUN = re.compile(rf"\d[\d.,:/]*(?<=\d)(?![{_LETTER}_])")
+_RUN = re.compile(rf"\d[\d.,:/]*(?<=\d)(?![{_LETTER}_\d])")
 _GOES_ON = re.compile(rf"(?<=\d)[{_LETTER}_]")
 _WORD_AFTER = re.compile(r" (?!tall\b|high\b|wide\b|long\b|deep\b)\w")
 _FIRST = re.compile(r"\d+(?:[.,]\d+)?")

@@ -21,6 +21,7 @@ from recollect.compat.hierarchical import (
     detect_contradiction,
     extract_entity_name,
 )
+from recollect.errors import InvalidInput
 from recollect.record import Node, NodeKind
 from recollect.store import Where
 
@@ -114,6 +115,11 @@ def test_a_contradiction_is_other_numbers_about_the_same() -> None:
         ("She weighs 0.5 kg", "She weighs 500 g", ""),
         ("The rent is $1,200", "The rent is $1200", ""),
         ("9 golds", "9 kg", ""),
+        ("won his 10th gold medal", "has 9 gold medals", "10 vs 9"),
+        ("won his 10th gold medal", "won his 9th gold medal", "10 vs 9"),
+        ("finished 15th", "finished 12th", "15 vs 12"),
+        ("won his 10th gold medal", "has 10 gold medals", ""),
+        ("has 9 medals as of February 12th", "has 9 medals as of February 8th", ""),
     ],
 )
 def test_amounts_are_compared_whole_and_whatever_their_spelling(one: str, other: str, values: str) -> None:
@@ -168,13 +174,22 @@ def test_what_is_stored_comes_back_as_it_was_given(memory: HierarchicalMemory) -
     assert memory.get_statistics()["derives_from_edges"] == 0
 
 
-def test_a_confidence_may_be_any_number_and_nothing_else(memory: HierarchicalMemory) -> None:
-    memory.store_fact("too sure", confidence=7)
-    memory.store_fact("less than nothing", confidence=-1.5)
-    assert [fact["confidence"] for fact in memory.get_all_facts()] == [-1.5, 7.0]
-    for wrong in (float("nan"), float("inf"), "much"):
-        with pytest.raises(ValueError, match=r"confidence|convert"):
-            memory.store_fact("wrong", confidence=wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize("wrong", [5, -1, 1.01, float("nan"), float("inf"), "high", "0.5", None, True])
+def test_a_confidence_is_a_number_from_0_to_1(memory: HierarchicalMemory, wrong: Any) -> None:
+    memory.store_fact("sure", confidence=1)
+    memory.store_fact("a guess", confidence=0)
+    with pytest.raises(InvalidInput, match="confidence") as told:
+        memory.store_fact("wrong", confidence=wrong)
+    assert "from 0 to 1" in str(told.value.hint)
+    assert [fact["confidence"] for fact in memory.get_all_facts()] == [0.0, 1.0]
+
+
+def test_a_category_is_one_of_the_five(memory: HierarchicalMemory) -> None:
+    memory.store_knowledge("by its value", category="procedural")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="'bogus' is no category") as told:
+        memory.store_knowledge("wrong", category="bogus")  # type: ignore[arg-type]
+    assert "prospective" in str(told.value.hint)
+    assert [node.category.value for node in memory.get_all_knowledge()] == ["procedural"]
 
 
 def test_half_a_character_and_a_very_long_text_are_stored(memory: HierarchicalMemory) -> None:
@@ -229,10 +244,68 @@ def test_only_the_same_of_the_same_is_superseded(memory: HierarchicalMemory) -> 
     medals(memory, 9, 1)
     medals(memory, 8, 2, "Bolt")
     memory.store_knowledge("Klaebo is 27 years old", "Klaebo age", temporal_metadata=at(3))
+    medals(memory, 9, 7)  # the same again
     memory.store_knowledge("Klaebo has 3 gold medals", "Klaebo medals")  # without a place in time
     memory.store_knowledge("Klaebo has 4 gold medals", "Klaebo medals", temporal_metadata={"temporal_index": "x"})
-    medals(memory, 9, 7)  # the same again
     assert chain(memory) == []
+
+
+@pytest.mark.parametrize("metadata", [None, {"temporal_index": 0}])
+def test_a_fact_with_a_place_replaces_one_without(memory: HierarchicalMemory, metadata: Any) -> None:
+    memory.store_knowledge("Klaebo has 9 gold medals", "Klaebo medals", temporal_metadata=metadata)
+    medals(memory, 10, 2)
+    medals(memory, 11, 3)
+    assert chain(memory) == [("10", "11"), ("9", "10")]
+    assert {fact["content"]: fact["confidence"] for fact in memory.get_all_facts()} == {
+        "Klaebo has 9 gold medals": 0.4,
+        "Klaebo has 10 gold medals": 0.4,
+        "Klaebo has 11 gold medals": 0.8,
+    }
+
+
+def test_what_comes_late_and_begins_a_chain_replaces_nothing_without_a_place(memory: HierarchicalMemory) -> None:
+    medals(memory, 10, 2)
+    memory.store_knowledge("Klaebo has 3 gold medals", "Klaebo medals")
+    medals(memory, 9, 1)
+    assert chain(memory) == [("9", "10")]
+
+
+def test_an_ordinal_is_a_value_like_any_number(memory: HierarchicalMemory) -> None:
+    memory.store_knowledge("Klaebo has 9 gold medals", "Klaebo medals", temporal_metadata=at(1))
+    memory.store_knowledge("Klaebo won his 10th gold medal today", "Klaebo medals", temporal_metadata=at(2))
+    assert chain(memory) == [("9", "10")]
+    assert "  - 9 -> 10 (turn 2)" in memory.retrieve_subgraph("Klaebo").to_llm_context()
+
+
+def test_a_concept_in_the_plural_is_the_same(memory: HierarchicalMemory) -> None:
+    memory.store_knowledge("Klaebo has 9 gold medals", "Klaebo medals", temporal_metadata=at(1))
+    memory.store_knowledge("Klaebo has 10 gold medals", "Klaebo medal", temporal_metadata=at(2))
+    assert chain(memory) == [("9", "10")]
+    assert detect_contradiction("9 golds", "10 golds", "medals", "medal")
+
+
+def test_a_transition_names_what_changed(memory: HierarchicalMemory) -> None:
+    for index, count in enumerate((9, 15, 16), 1):
+        content = f"Norway won {count} gold medals in 2024 Olympics"
+        memory.store_knowledge(content, "Norway medals", temporal_metadata=at(index))
+    assert chain(memory) == [("15", "16"), ("9", "15")]
+
+
+@pytest.mark.parametrize("concept", ["olympics medals", "Olympics medals", "medals"])
+def test_others_of_whom_something_is_told_replace_nobody(memory: HierarchicalMemory, concept: str) -> None:
+    stored = [("Norway", 15), ("Sweden", 5), ("Norway", 16), ("Sweden", 7)]
+    for index, (who, count) in enumerate(stored, 1):
+        content = f"{who} won {count} gold medals in 2024 Olympics"
+        memory.store_knowledge(content, concept, temporal_metadata=at(index))
+    assert chain(memory) == [("15", "16"), ("5", "7")]
+    assert "WARNING" not in memory.retrieve_subgraph("gold medals").to_llm_context()
+
+
+@pytest.mark.parametrize("later", ["Rent of the flat: 1350", "Now the flat costs a rent of 1350", "Flat rent is 1350"])
+def test_a_capital_at_the_beginning_is_no_other_name(memory: HierarchicalMemory, later: str) -> None:
+    memory.store_knowledge("The rent of the flat is 1200", "flat rent", temporal_metadata=at(1))
+    memory.store_knowledge(later, "flat rent", temporal_metadata=at(2))
+    assert chain(memory) == [("1200", "1350")]
 
 
 def test_a_long_chain_ends_in_a_subgraph_of_the_size_that_was_asked_for(memory: HierarchicalMemory) -> None:
@@ -383,8 +456,31 @@ def test_a_history_of_values_is_a_line_and_names_each_value_once(memory: Hierarc
         medals(memory, 8 + i, i + 1)
     context = memory.retrieve_subgraph("Klaebo").to_llm_context(chronological=True)
     assert "  - SUPERSEDES: 12 -> 11 -> 10 -> 9 -> 8 -> 7 -> 6 -> 5 -> 4 -> 3 -> 2 -> 1\n" in context
-    (warning,) = re.findall("WARNING: Conflicting information found: (.*)", context)
-    assert sorted(warning.split(" vs "), key=int) == [str(8 + i) for i in range(12)]
+    assert re.findall(r"  - (\d+) -> \d+ \(turn", context) == [str(8 + i) for i in range(11)]
+    assert "WARNING" not in context
+
+
+def test_a_conflict_that_nothing_resolves_is_a_warning(memory: HierarchicalMemory) -> None:
+    for i in range(3):
+        memory.store_knowledge(f"Klaebo has {8 + i} gold medals", "Klaebo medals")
+    (warning,) = re.findall("Conflicting information found: (.*)", memory.retrieve_subgraph("Klaebo").to_llm_context())
+    assert set(warning.split(" vs ")) == {"8", "9", "10"}
+
+
+def test_a_correction_changes_what_contradicts(tmp_path: Path) -> None:
+    with HierarchicalMemory("agent", tmp_path) as memory:
+        _, second = (memory.store_knowledge(f"Klaebo has {n} gold medals", "Klaebo medals") for n in (9, 10))
+
+        def warnings() -> list[str]:
+            return re.findall("found: (.*)", memory.retrieve_subgraph("Klaebo").to_llm_context())
+
+        assert warnings() == ["10 vs 9"]
+        with recollect.open(tmp_path / "memory.db", namespace="agent", background=False) as opened:
+            opened.edit_fact(second, "Klaebo has 11 gold medals")
+            assert warnings() == ["11 vs 9"]
+            opened.edit_fact(second, "Klaebo has 9 gold medals")
+        assert warnings() == []
+        assert not any("contradiction" in edge["metadata"] for edge in memory.export_graph()["edges"])
 
 
 def test_what_is_related_apart_is_listed_apart() -> None:
@@ -423,7 +519,8 @@ def test_importing_twice_is_importing_once(memory: HierarchicalMemory) -> None:
     medals(memory, 9, 1)
     medals(memory, 10, 2)
     data = memory.export_graph()
-    assert memory.import_graph(data)["skipped"] == 2
+    again = memory.import_graph(data)
+    assert (again["skipped"], again["edges_imported"]) == (2, 0)
     assert memory.export_graph()["nodes"] == data["nodes"]
     assert memory.import_from_json(memory.export_to_json())["semantic_nodes_imported"] == 2
     assert memory.export_graph()["nodes"] == data["nodes"]

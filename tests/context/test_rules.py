@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import recollect
 from recollect.context import wording
+from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from tests.context.test_context import BUDGETS, counted, talk
 
@@ -137,3 +139,15 @@ def test_a_brief_begins_with_the_rules(ruled: Memory, tmp_path: Path) -> None:
     assert RULES[0] in brief.text
     assert "Acme" not in brief.text
     assert ruled.beside("other").brief(folder).text == ""
+
+
+def test_all_rules_that_may_be_added_stand_in_a_context_of_2000_tokens(memory: Memory) -> None:
+    for kind in ("short", "long"):
+        place = memory.beside(f"filled-with-{kind}")
+        words = "No {}." if kind == "short" else "When you write of number {}, " + "say it in plain words, " * 12
+        with suppress(InvalidInput):
+            for number in range(500):
+                place.add_rule(words.format(number))
+        part = place.prepare_context("Good morning!", budget=2_000).part("rules")
+        assert part is not None
+        assert len(part.ids) == len(place.rules()) > 5

@@ -188,6 +188,12 @@ def test_nothing_fits_a_text_of_which_hardly_anything_is_there() -> None:
     assert fit(put(), FAR | {"late together": 1.0, "late ahead": 1.0}) is Fit.NOTHING  # the same in the quality mode
 
 
+def test_a_little_fits_a_text_about_what_is_the_askers_own_though_hardly_anything_of_it_is_there() -> None:
+    assert fit(put("tell me about our authentication decisions"), FAR) is Fit.A_LITTLE
+    assert fit(put("the sourdough we chose"), FAR) is Fit.A_LITTLE
+    assert fit(put("tell me about the authentication of Rome"), FAR) is Fit.NOTHING
+
+
 def test_what_is_near_to_the_archive_as_a_whole_fits() -> None:
     assert fit(put(), FAR) is Fit.NOTHING
     near_to_all = put(dense=[0.8, 0.6], dense_z=[3.0, 1.0])

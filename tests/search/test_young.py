@@ -61,3 +61,35 @@ def test_a_tool_result_without_the_words_comes_behind_what_was_said(memory: Memo
     memory.store_tool_call("weather", '{"place": "Vis"}', "Light wind from the north.", said.id)
     found = memory.vector_search("does Krilo sail from Split to Vis at noon")
     assert (found[0].type, found[0].message_id) == ("message", said.id)
+
+
+QUESTIONS = [
+    "Zebra printers",
+    "What did Zebra printers cost?",
+    "What was the price of Zebra printers?",
+    "What did it say about Zebra printers?",
+    "What did the web_search tool return for Zebra printers?",
+    "Is Lidl any good for zebra stuff, what did you find?",
+]
+
+
+@pytest.mark.parametrize("results", [1, 80])
+def test_a_rare_word_that_nobody_said_brings_up_the_tool_result_that_holds_it(memory: Memory, results: int) -> None:
+    fill(memory, 150, results)
+    said = memory.store_message("Look up what they cost, please.", title="Printers")
+    answer = '{"answer": "Zebra printers cost 412 euros at Lidl."}'
+    memory.store_tool_call("web_search", '{"query": "zebra pricing"}', answer, said.id)
+    contexts = {asked: memory.prepare_context(asked).text for asked in QUESTIONS}
+    assert [asked for asked, text in contexts.items() if "412 euros" not in text] == []
+    assert "412 euros" not in memory.prepare_context("What about tomatoes on the balcony?").text
+
+
+def test_a_young_memory_shows_what_a_tool_gave_back_though_no_word_is_the_same(memory: Memory) -> None:
+    """The example of the Infinite Chat specification."""
+    said = memory.store_message("We need to implement rate limiting for the API", title="Chat")
+    paragraph = "OAuth2 refresh tokens are rotated at each use. " * 40
+    result = "\n\n".join(f"{n}. {paragraph}" for n in range(40))
+    memory.store_tool_call("web_search", '{"query": "OAuth2 best practices"}', result, said.id)
+    for asked in ("Tell me about our authentication decisions", "OAuth2 refresh tokens best practices"):
+        assert "refresh tokens" in memory.prepare_context(asked, said.conversation_id).text.replace(asked, "")
+    assert "refresh tokens" not in memory.prepare_context("hello", said.conversation_id).text

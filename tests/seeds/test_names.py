@@ -21,7 +21,7 @@ SCALES = "Project Titan scales with the Horizontal Pod Autoscaler."
 
 
 def test_their_questions_are_answered(neo4j_uri: str, home: Path) -> None:
-    """[2] Step 1, Step 2, Ambiguity Resolution, Step 5; [4] CALLED_BY. Names, sources, neighbours, turns, calls."""
+    """[2] Step 1, Step 2, Ambiguity Resolution, Step 5; [4] CALLED_BY. Names, sources, relations, turns, calls."""
     path = home / "titan.md"
     path.write_text(f"# Project Titan\n\n{SCALES}\n", "utf-8")
     model = FakeModel("Project Titan runs on Kubernetes [1].", "Project Titan scales with an autoscaler [1].")
@@ -31,11 +31,13 @@ def test_their_questions_are_answered(neo4j_uri: str, home: Path) -> None:
         second = memory.chat(first.conversation_id, "How does it scale?")
         memory.store_tool_call("web_search", {"query": "HPA"}, "Autoscaling by load.", str(second.answer_id))
         memory.store_message("Kafka depends on Zookeeper.", conversation_id="notes")
+        memory.add_relationship(source="Kubernetes", relation="RELATED_TO", target="HPA")
         memory.consolidate()
-    names, sources, nearest, turns, calls = (rows_of(neo4j_uri, query) for query in QUERIES)
+    names, sources, nearest, added, turns, calls = (rows_of(neo4j_uri, query) for query in QUERIES)
     assert {(row[0], row[1]) for row in names} >= {(first.question, "Project Titan"), (first.question, "Kubernetes")}
     assert [(SCALES in str(text), score) for text, score in sources] == [(True, 1.0)]
     assert nearest == [["Kafka", 1]]
+    assert added == [["Kubernetes", "related to", "HPA"]]
     assert [row[1:3] for row in turns] == [
         ["Tell me about Project Titan.", "Tell me about Project Titan."],
         ["How does it scale?", "How does Project Titan scale?"],

@@ -118,10 +118,24 @@ def test_each_intent_answers_by_a_prompt_of_its_own(home: Path) -> None:
     assert len(told) == len(Intent)
 
 
+def test_entities_and_relations_are_added_as_the_document_adds_them(memory: Memory) -> None:
+    """[0] Building a Knowledge Graph; Graph Storage and Traversal. Its calls, word for word: the relation comes last,
+    and types are those of its code.
+    """
+    memory.add_entity("Next.js", "Technology")
+    memory.add_entity("SEO", "Concept")
+    assert str(memory.add_relationship("Next.js", "SEO", "IMPROVES")) == "Next.js --[IMPROVES]--> SEO"
+    assert {entity.name for entity in memory.entities(type="Technology")} == {"Next.js"}
+    types = ("Tool", "Technology", "Person", "Decision", "Concept", "Project", "Unknown")
+    stored = [memory.add_entity(f"Zx{one}", one).type for one in types]
+    assert stored == ["technology", "technology", "person", "concept", "concept", "project", "concept"]
+    assert memory.edit_entity("SEO", type="TOOL").type == "technology"
+
+
 def test_two_names_are_connected_by_the_shortest_path(on_both: Memory) -> None:
     """[0] Graph Storage and Traversal. The path of the example in words; what a relation names is made with it."""
     for source, relation, target in RELATIONS:
-        on_both.add_relationship(source, relation, target)
+        on_both.add_relationship(source, target, relation)
     assert {entity.name for entity in on_both.entities()} == {"Next.js", "SEO", "React", "SSR limitations"}
     (path,) = on_both.paths("Next.js", "SSR limitations").paths
     assert str(path) == "Next.js --[REPLACES]--> React --[REJECTED_FOR]--> SSR limitations"
@@ -132,7 +146,7 @@ def test_two_names_are_connected_by_the_shortest_path(on_both: Memory) -> None:
 def test_where_no_path_is_there_are_neighbours(memory: Memory) -> None:
     """[0] Graph Storage and Traversal. Two names that nothing connects are told by what is next to them."""
     for source, relation, target in RELATIONS:
-        memory.add_relationship(source, relation, target)
+        memory.add_relationship(source, target, relation)
     memory.add_entity("Vue")
     found = memory.paths("Next.js", "Vue")
     assert found.paths == ()
@@ -143,7 +157,7 @@ def test_the_graph_is_there_when_the_memory_is_opened_again(tmp_path: Path) -> N
     """[0] Graph Storage and Traversal; Local-First Storage. Entities, types and relations are in the file."""
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
         memory.add_entity("Next.js", "technology")
-        memory.add_relationship("Next.js", "IMPROVES", "SEO")
+        memory.add_relationship("Next.js", "SEO", "IMPROVES")
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
         assert memory.entity("Next.js").type == "technology"
         assert [str(path) for path in memory.paths("SEO", "Next.js").paths] == ["SEO <--[IMPROVES]-- Next.js"]
@@ -155,7 +169,7 @@ def test_the_graph_adds_to_what_a_question_is_answered_from(home: Path) -> None:
     with recollect.open(home / "memory.db", model=model, background=False) as memory:
         said = say(memory, ["React or Next.js?", "Next.js renders on the server.", "Then I choose Next.js."])
         for source, relation, target in RELATIONS:
-            memory.add_relationship(source, relation, target, sources=[said[1].id])
+            memory.add_relationship(source, target, relation, sources=[said[1].id])
         assert memory.ask("Why did I choose Next.js?").intent is Intent.DECISION
     assert "| Next.js IMPROVES SEO (said 2025-03-03)" in model.prompts[-1]
     assert "| Next.js REPLACES React" in model.prompts[-1]

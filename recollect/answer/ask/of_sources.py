@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.answer.ask.evidence import Evidence, Passage, around
-from recollect.answer.ask.extract import extract
+from recollect.answer.ask.extract import Draft, extract
 from recollect.answer.ask.intents import read_intent
-from recollect.answer.chat.retrieve import Source
+from recollect.answer.chat.retrieve import Source, telling
 from recollect.answer.citations import renumbered
 from recollect.record import Conversation
 from recollect.store import Space
@@ -26,6 +26,25 @@ def extract_of(
     nothing = f"{_WHY[failed]}, and the memory holds nothing near this."
     if not sources:
         return nothing, []
+    for some in (telling(space, question, sources), sources):
+        if some and (draft := _draft(space, question, some)).citations:
+            break
+    else:
+        return nothing, list(sources)
+    numbers = {source.message.id: source.number for source in reversed(sources)}
+    beside = list[Source]()
+    for citation in draft.citations:
+        if citation.message.id not in numbers:
+            numbers[citation.message.id] = max(numbers.values()) + 1
+            title = citation.conversation.title if citation.conversation is not None else ""
+            beside.append(Source(numbers[citation.message.id], citation.message, title, citation.quote, 0.0))
+    quoted = {citation.number: numbers[citation.message.id] for citation in draft.citations}
+    text = renumbered(draft.text, quoted)
+    used = [replace(source, is_used=source.number in quoted.values()) for source in (*sources, *beside)]
+    return f"{_WHY[failed]}, so this is an extract of what was said:\n\n{text}", used
+
+
+def _draft(space: Space, question: str, sources: Sequence[Source]) -> Draft:
     messages = [source.message for source in sources if not source.cited]
     with space.view() as view:
         found = view.get(Conversation, list({message.conversation_id for message in messages}))
@@ -40,7 +59,7 @@ def extract_of(
         )
         for source in sources
     )
-    draft = extract(
+    return extract(
         Evidence(
             question=question,
             intent=read_intent(question),
@@ -49,16 +68,3 @@ def extract_of(
             known=True,
         )
     )
-    if not draft.citations:
-        return nothing, list(sources)
-    numbers = {source.message.id: source.number for source in reversed(sources)}
-    beside = list[Source]()
-    for citation in draft.citations:
-        if citation.message.id not in numbers:
-            numbers[citation.message.id] = max(numbers.values()) + 1
-            title = citation.conversation.title if citation.conversation is not None else ""
-            beside.append(Source(numbers[citation.message.id], citation.message, title, citation.quote, 0.0))
-    quoted = {citation.number: numbers[citation.message.id] for citation in draft.citations}
-    text = renumbered(draft.text, quoted)
-    used = [replace(source, is_used=source.number in quoted.values()) for source in (*sources, *beside)]
-    return f"{_WHY[failed]}, so this is an extract of what was said:\n\n{text}", used

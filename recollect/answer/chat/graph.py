@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from recollect.derive.entities.entity import Entity
+from recollect.derive.entities.entity import Entity, united, unmentioned
 from recollect.derive.entities.message import found_in
-from recollect.derive.entities.naming import entity_id
+from recollect.derive.entities.naming import correction_id, entity_id
 from recollect.derive.entities.relations import SAME
 from recollect.derive.entities.tally import BY_SUMMARY, MENTIONS
 from recollect.derive.graph.reader import Reader
-from recollect.record import Edge, NodeId
+from recollect.record import Edge, Message, Node, NodeId
 from recollect.store import View
+
+#: The edges from an answer to what it was drawn from.
+SOURCED = "SOURCED_FROM"
 
 _RELATION = 3.0  # what a relation counts beside one message that mentions both
 _EDGES = 2_000
+_ANSWERS = 200  # the newest that mention what is asked about
 _MOST_RELATIONS = 8
 _MOST_NAMED = 6
 
@@ -29,6 +33,17 @@ class Named:
     others: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A message or a document that answers were drawn from. `answer` is the one that shows it, `is_own` whether that
+    was given in the conversation that asks.
+    """
+
+    id: NodeId
+    answer: Message
+    is_own: bool
+
+
 class Neighbourhood:
     """Entities and what they are near to, in one view."""
 
@@ -40,7 +55,8 @@ class Neighbourhood:
         """The entities that a text names. A name of several is the one that is nearest to the other names of the text,
         else to those `beside` it; where none is, it stays with its own name.
         """
-        names = [mention.name for mention in found_in(text)][:_MOST_NAMED]
+        types = {mention.name: mention.type for mention in found_in(text)}
+        names = list(types)[:_MOST_NAMED]
         found: list[Named] = []
         for name in names:
             several = self._bearers(name)
@@ -51,7 +67,8 @@ class Neighbourhood:
                     others = tuple(entity.name for entity in several if entity.id != chosen.id)
                     found.append(Named(name, chosen, others))
                     continue
-            if (entity := self._directory.find(name)) is not None:
+            entity = self._directory.find(name) or self._new(name, types[name])
+            if entity is not None:
                 found.append(Named(name, entity))
         return list({one.entity.id: one for one in found}.values())
 
@@ -73,12 +90,41 @@ class Neighbourhood:
         if not ids:
             return []
         edges = self._mentions(ids)
-        times: dict[NodeId, int] = {}
+        times = _times(edges)
         targets: dict[NodeId, set[NodeId]] = {}
         for edge in edges:
-            times[edge.source_id] = max(times.get(edge.source_id, 0), edge.properties.get("at") or 0)
             targets.setdefault(edge.source_id, set()).add(edge.target_id)
         return sorted(times, key=lambda i: (-len(targets[i]), -times[i], i))[:most]
+
+    def drawn_from(self, entities: Sequence[Entity], own: NodeId | None, most: int) -> list[Drawn]:
+        """What answers about these were drawn from, and behind it what answers about entities that are related to them
+        were; of each, those of the conversation `own` first, the newest first.
+        """
+        near = {i for one in self._reader.relations(entities) for i in (one.source_id, one.target_id)}
+        related = self._directory.of(sorted(near - {entity.id for entity in entities})).values()
+        found = [*self._drawn(entities, own), *self._drawn(list(related), own)]
+        return list({one.id: one for one in reversed(found)}.values())[::-1][:most]
+
+    def _drawn(self, entities: Sequence[Entity], own: NodeId | None) -> list[Drawn]:
+        times = _times(self._mentions([i for entity in entities for i in entity.ids]))
+        sourced = self._view.edges(list(times), (SOURCED,), "out", _EDGES) if times else []
+        newest = sorted({edge.source_id for edge in sourced}, key=lambda i: (-times[i], i))[:_ANSWERS]
+        answers = [m for m in self._view.get(Message, newest) if not (m.deleted or m.erased)]
+        answers.sort(key=lambda m: (m.conversation_id != own, -times[m.id], m.id))
+        return [
+            Drawn(edge.target_id, answer, answer.conversation_id == own)
+            for answer in answers
+            for edge in sourced
+            if edge.source_id == answer.id
+        ]
+
+    def _new(self, name: str, type: str) -> Entity | None:
+        """An entity that only turns mention so far: what derives entities from messages has not come by."""
+        own = entity_id(name)
+        by_hand = self._view.get(Node, [correction_id(own)])  # such as that it shall be no entity
+        if by_hand or not self._mentions([own]):
+            return None
+        return united([unmentioned(own, name, type)], [], {})[0]
 
     def _mentions(self, ids: Sequence[NodeId]) -> list[Edge]:
         """The edges from messages to these."""
@@ -104,3 +150,11 @@ class Neighbourhood:
         mine = {edge.source_id for edge in self._mentions(sorted(own))}
         both = {edge.source_id for edge in self._mentions(sorted(theirs))} & mine
         return _RELATION * related + len(both)
+
+
+def _times(edges: Iterable[Edge]) -> dict[NodeId, int]:
+    """The messages that mention something, and when."""
+    times: dict[NodeId, int] = {}
+    for edge in edges:
+        times[edge.source_id] = max(times.get(edge.source_id, 0), edge.properties.get("at") or 0)
+    return times

@@ -38,15 +38,15 @@ def asked(
     sources: Sequence[Source],
     salient: Sequence[str],
     relations: Sequence[str],
-    last: str,
+    answered: Sequence[str],
     *,
     more: Sequence[str] = (),
     most_tokens: int,
 ) -> str:
-    """The last message: graph, knowledge and question. `last` is what the last answer was about, `more` what is known
-    beside the messages that may answer.
+    """The last message: graph, knowledge and question. `answered` is what the last answer was about, `more` what is
+    known beside the messages that may answer.
     """
-    parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, last), "", "RETRIEVED KNOWLEDGE:"]
+    parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, answered), "", "RETRIEVED KNOWLEDGE:"]
     entries = [Entry(source.message.id, _heading(source), source.message.content, _place(source)) for source in sources]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
     beside = [f"| {line}" for part in more for line in part.splitlines()]
@@ -65,12 +65,12 @@ def talk(before: Sequence[Said], last: str) -> list[Said]:
     return said
 
 
-def _graph(salient: Sequence[str], relations: Sequence[str], last: str) -> list[str]:
+def _graph(salient: Sequence[str], relations: Sequence[str], answered: Sequence[str]) -> list[str]:
     told = []
     if salient:
         told.append(f"| The conversation is about: {', '.join(map(_line, salient))}.")
-    if last:
-        told.append(f"| The last answer was about: {_line(last)}.")
+    if answered:
+        told.append(f"| The last answer was about: {', '.join(map(_line, answered))}.")
     return [*told, *(f"| {_line(relation)}" for relation in relations)] or [_NOTHING]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recollect.answer.chat.references.candidates import Line, candidates
+from recollect.derive.entities.message import found_in
 from recollect.derive.topics.drift import Drift
 from recollect.record import Conversation, Kind, Message, NodeId, Role, Turn, stable_id
 from recollect.store import View
@@ -14,7 +15,7 @@ from recollect.store import View
 LOOKED_BACK = 12
 
 _READ = 40  # messages, tool output among them, in which those are
-_MOST_SALIENT = 8
+_MOST_SALIENT, _MOST_ANSWERED = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,17 @@ class Recent:
     def salient(self) -> list[str]:
         """The names that matter most now, by frequency and recency."""
         return [one.name for one in candidates(self.lines) if one.is_named and one.type != "people"][:_MOST_SALIENT]
+
+    @property
+    def answered(self) -> list[str]:
+        """What the last answer was about: the names in it, of one that names nothing those that it was asked about."""
+        answers = [place for place, message in enumerate(self.messages) if message.role is Role.ASSISTANT]
+        if not answers:
+            return []
+        asked = self.messages[max(answers[-1] - 1, 0)]
+        texts = (self.messages[answers[-1]].content, self._whole(asked))
+        named = (list(dict.fromkeys(mention.name for mention in found_in(text))) for text in texts)
+        return next((names[:_MOST_ANSWERED] for names in named if names), [])
 
     def drifts(self, question: str) -> bool:
         """Whether a question turns to something else than what was just spoken of."""

@@ -204,7 +204,7 @@ class Chat:
             sources,
             before.salient,
             understood.relations,
-            _about(before),
+            before.answered,
             more=[part.text for part in kept],
             most_tokens=left,
         )
@@ -270,12 +270,6 @@ class Chat:
             self._parts.ingest.exchange(turn)
 
         return answer, write
-
-
-def _about(before: Recent) -> str:
-    """What the last answer was about."""
-    last = next((turn for turn in reversed(list(before.turns.values())) if turn.entities), None)
-    return ", ".join(last.entities[:4]) if last is not None else ""
 
 
 __all__ = ["Chat", "Options", "Parts", "Save", "ToolUsed"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.answer.chat.graph import Named
+from recollect.answer.chat.graph import SOURCED, Named
 from recollect.answer.chat.loop import Ended
 from recollect.answer.chat.references.rules import Resolution
 from recollect.answer.chat.retrieve import Source
@@ -26,7 +26,6 @@ from recollect.record import Conversation, Edge, Message, NodeId, Role, ToolCall
 from recollect.text.clean import clean_text, clean_title
 from recollect.text.marks import cut_recall
 
-SOURCED = "SOURCED_FROM"
 _MOST_ENTITIES = 12
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import Any
 
+from recollect.search.query.dates import named_dates
 from recollect.text.quantities import Quantity, is_same, quantities
+from recollect.text.terms import terms
 
 _SHORTEST = 3  # letters of a word of a concept that counts
+_ORDINAL = re.compile(r"(?<![\w.,/:-])(?P<number>\d+)(?:st|nd|rd|th)\b", re.IGNORECASE)
+_LEAP_YEAR = 2000  # which has every day
 
 
 def detect_contradiction(content_a: str, content_b: str, concept_a: str = "", concept_b: str = "") -> dict[str, Any]:
@@ -17,7 +23,7 @@ def detect_contradiction(content_a: str, content_b: str, concept_a: str = "", co
     """
     if not _concept_words(concept_a) & _concept_words(concept_b):
         return {}
-    own, other = quantities(content_a), quantities(content_b)
+    own, other = amounts(content_a), amounts(content_b)
     only_own, only_other = _without(own, other), _without(other, own)
     if not only_own or not only_other:
         return {}
@@ -25,6 +31,22 @@ def detect_contradiction(content_a: str, content_b: str, concept_a: str = "", co
     bare = len(counted_by) == 1 and not only_own[0].currency
     told = f"{_listed(only_own, bare)} vs {_listed(only_other, bare)}"
     return {"contradiction": True, "conflicting_values": told}
+
+
+def amounts(text: str) -> list[Quantity]:
+    """The amounts in a text, and the numbers that ordinals count up to, but for days of a month.
+
+    >>> [one.text for one in amounts("On May 9th he won his 10th of 12 medals")]
+    ['10', '12']
+    """
+    found = quantities(text)
+    ordinals = list(_ORDINAL.finditer(text))
+    days = {span.start.day for span in named_dates(text, (_LEAP_YEAR,)) if span.start == span.end} if ordinals else ()
+    for one in ordinals:
+        number = one["number"]
+        if int(number) not in days:
+            found.append(Quantity(number, one.start(), one.end("number"), "number", (Decimal(number),)))
+    return sorted(found, key=lambda one: one.start)
 
 
 def _without(some: list[Quantity], others: list[Quantity]) -> list[Quantity]:
@@ -37,4 +59,6 @@ def _listed(amounts: list[Quantity], bare: bool) -> str:
 
 
 def _concept_words(concept: str) -> set[str]:
-    return {word for word in (concept or "").lower().split() if len(word) >= _SHORTEST}
+    """Its words as they are and in their basic form."""
+    words = {word for word in (concept or "").lower().split() if len(word) >= _SHORTEST}
+    return words | {term for word in words for term in terms(word)}

@@ -24,6 +24,7 @@ from recollect.compat.hierarchical.records import (
     knowledge_edge,
     read,
     told_confidence,
+    up_to_date,
     written,
 )
 from recollect.compat.hierarchical.storing import claim_of, recorded, superseded
@@ -38,7 +39,7 @@ from recollect.store.passages import EmbedderId, Passage
 from recollect.text.clean import clean_metadata
 
 _FACT, _EPISODE = "SemanticMemory", "EpisodicMemory"
-_BATCH = 500
+_BATCH, _ALL = 500, 1_000_000_000
 _FORMAT = "1.0"
 #: The keys of the edges in amplihack_memory's format.
 _LISTS = {
@@ -67,11 +68,13 @@ def every(view: View) -> Iterator[Node]:
 def graph(view: View, agent_name: str, now: datetime) -> dict[str, Any]:
     """All of it: nodes by creation, and the edges among them."""
     nodes = sorted(every(view), key=lambda node: (to_microseconds(node.valid_from) or 0, node.id))
-    there = {node.id for node in nodes}
-    edges = [edge for edge in view.edges(None) if edge.type in EDGES and {edge.source_id, edge.target_id} <= there]
+    there = {node.id: node for node in nodes}
+    edges = [
+        edge for edge in view.edges(None) if edge.type in EDGES and {edge.source_id, edge.target_id} <= there.keys()
+    ]
     return {
         "nodes": [_plain(node) for node in nodes],
-        "edges": [_plain_edge(edge) for edge in edges],
+        "edges": [_plain_edge(up_to_date(edge, there)) for edge in edges],
         "agent_name": agent_name,
         "exported_at": written(now),
     }
@@ -195,6 +198,7 @@ def take_in(
         space.write(Change(put=some, index=index, revive=True))
     known = there | nodes.keys()
     kept = [withheld.out_of(edge) for edge in edges if edge.source_id in known and edge.target_id in known]
+    kept = _not_there_yet(space, kept, there)
     for at in range(0, len(kept), 10 * _BATCH):
         space.write(Change(edges=kept[at : at + 10 * _BATCH]))
     _enter(space, embedder, data, list(nodes), edges)
@@ -257,6 +261,17 @@ def _there(space: Space, ids: Sequence[NodeId]) -> set[NodeId]:
         for at in range(0, len(ids), _BATCH):
             found |= {node.id for node in view.get(Node, ids[at : at + _BATCH]) if not node.erased}
     return found
+
+
+def _not_there_yet(space: Space, edges: Sequence[Edge], there: set[NodeId]) -> list[Edge]:
+    """The edges without those that are in the store, as they are or as settling made them."""
+    old = [edge for edge in edges if edge.source_id in there and edge.target_id in there]
+    ends, known = sorted({edge.source_id for edge in old}), set[tuple[str, str, str]]()
+    with space.view() as view:
+        for at in range(0, len(ends), _BATCH):
+            stored = view.edges(ends[at : at + _BATCH], EDGES, "out", _ALL)
+            known |= {(edge.source_id, edge.type, edge.target_id) for edge in stored}
+    return [edge for edge in edges if (edge.source_id, edge.type, edge.target_id) not in known]
 
 
 def _nodes_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

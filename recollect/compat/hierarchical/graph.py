@@ -77,10 +77,16 @@ class KnowledgeSubgraph:
         ]
 
     def _contradictions(self) -> list[str]:
-        """The values of facts that contradict each other, each once."""
+        """The values of facts that contradict each other, each once; those that were superseded are in the history."""
+        past = {edge.target_id for edge in self.edges if edge.relationship in _UPDATES}
+        past |= {node.node_id for node in self.nodes if (node.metadata or {}).get("superseded")}
         told = {}
         for edge in self.edges:
-            if edge.metadata and edge.metadata.get("contradiction"):
+            if (
+                past.isdisjoint((edge.source_id, edge.target_id))
+                and edge.metadata
+                and edge.metadata.get("contradiction")
+            ):
                 told[edge.source_id, edge.target_id] = str(edge.metadata.get("conflicting_values", "unknown"))
         each = (_values([told[pair] for pair in pairs]) for pairs in _connected(told))
         return [f"  - WARNING: Conflicting information found: {values}" for values in each]

@@ -27,11 +27,12 @@ from recollect.compat.hierarchical.place import place_of
 from recollect.compat.hierarchical.records import (
     STATES,
     as_dict,
-    category_of,
     episode_node,
     fact_node,
     is_own,
     knowledge,
+    told_category,
+    told_score,
 )
 from recollect.derive.tasks.publish import Publisher, head_revision
 from recollect.engines.choose import open_store
@@ -99,13 +100,13 @@ class HierarchicalMemory:
         temporal_metadata: Mapping[str, Any] | None = None,
     ) -> str:
         """Stores a fact and returns its id. It is linked to its source (an episode), to facts like it, and, with a
-        `temporal_index` above 0, to the fact that it replaces or is replaced by. Raises ValueError, StoreError.
+        `temporal_index` above 0, to the fact that it replaces or is replaced by. Raises InvalidInput, StoreError.
         """
         fact = fact_node(
             content or "",
             concept or "",
-            confidence,
-            self._classifier.classify(content, concept or "") if category is None else category_of(category),
+            told_score(confidence),
+            self._classifier.classify(content, concept or "") if category is None else told_category(category),
             source_id or "",
             tags or (),
             temporal_metadata or {},

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from recollect.compat.hierarchical.similarity import STOP_WORDS
+from recollect.derive.facts.rules.subjects import is_name
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019\-][^\W\d_]+)*")
 _CONTRACTION = re.compile(r"['\u2019](?:t|s|re|ve|ll|d|m)$", re.IGNORECASE)
@@ -33,6 +34,34 @@ def extract_entity_name(content: str, concept: str = "") -> str:
             if (is_label or not begins) and len(name) >= _SHORTEST:
                 return name.lower()
     return ""
+
+
+def leading_name(content: str, concept: str = "") -> str:
+    """The name that a text begins with, in lower case; "" where a word has its capital for being the first.
+
+    >>> leading_name("Norway won 15 medals", "medals"), leading_name("Medals: 15", "medals")
+    ('norway', '')
+    """
+    name = next((name for name, begins, _ in _names(content) if begins), "")
+    return name.lower() if is_name(name) and not _words(name) & _in_small(f"{content} {concept}") else ""
+
+
+def are_of_others(content_a: str, content_b: str, concept_a: str = "", concept_b: str = "") -> bool:
+    """Whether two texts begin with the names of different ones, neither of which is in the other text.
+
+    >>> are_of_others("Norway won 15 medals", "Sweden won 5 medals", "medals", "medals")
+    True
+    """
+    one, other = leading_name(content_a, concept_a), leading_name(content_b, concept_b)
+    return bool(one and other) and not (_words(one) & _words(content_b) or _words(other) & _words(content_a))
+
+
+def _words(text: str) -> set[str]:
+    return {_POSSESSIVE.sub("", word.lower()) for word in _WORD.findall(text)}
+
+
+def _in_small(text: str) -> set[str]:
+    return {word for word in _WORD.findall(text) if word.islower()}
 
 
 def names_in(query: str) -> list[str]:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from numbers import Real
 from typing import Any
 
 from recollect.compat.hierarchical.classify import MemoryCategory
+from recollect.compat.hierarchical.contradiction import detect_contradiction
 from recollect.compat.hierarchical.graph import KnowledgeEdge, KnowledgeNode, number
-from recollect.compat.hierarchical.names import extract_entity_name
+from recollect.compat.hierarchical.names import are_of_others, extract_entity_name
 from recollect.derive.facts.book import SAME, TOLD
+from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, parse_time
 from recollect.text.clean import clean_metadata, clean_text
 
 SIMILAR, DERIVES, SUPERSEDES, TRANSITIONED = "SIMILAR_TO", "DERIVES_FROM", "SUPERSEDES", "TRANSITIONED_TO"
 EDGES = (SIMILAR, DERIVES, SUPERSEDES, TRANSITIONED)
 STATES = ("live", "superseded", SAME)
+#: Facts that are more alike than this are linked; those much more so are compared for contradictions.
+SIMILARITY, CONTRADICTION = 0.3, 0.5
+_OF_CONTRADICTIONS = ("contradiction", "conflicting_values")
 
 
 def is_own(node: Node) -> bool:
@@ -28,6 +35,24 @@ def is_own(node: Node) -> bool:
 def told_confidence(node: Node) -> float:
     """The confidence that a fact was stored with."""
     return float(node.body[TOLD]["score"]) if TOLD in node.body else node.score
+
+
+def told_score(confidence: object) -> float:
+    """A confidence as a program gives it. Raises InvalidInput."""
+    if not isinstance(confidence, Real) or isinstance(confidence, bool) or not 0 <= float(confidence) <= 1:
+        raise InvalidInput(
+            f"A confidence of {confidence!r} is out of range.", hint="Use a number from 0 to 1, such as 0.8."
+        )
+    return float(confidence)
+
+
+def told_category(category: object) -> MemoryCategory:
+    """A category as a program gives it. Raises InvalidInput."""
+    try:
+        return MemoryCategory(str(category))
+    except ValueError:
+        known = ", ".join(MemoryCategory)
+        raise InvalidInput(f"{str(category)!r} is no category.", hint=f"One of: {known}.") from None
 
 
 def new_id() -> NodeId:
@@ -116,6 +141,25 @@ def knowledge_edge(edge: Edge) -> KnowledgeEdge:
     metadata = dict(edge.properties)
     weight = metadata.pop("similarity", 1.0)
     return KnowledgeEdge(edge.source_id, edge.target_id, edge.type, float(weight), metadata)
+
+
+def up_to_date(edge: Edge, nodes: Mapping[NodeId, Node]) -> Edge:
+    """A relation by what its facts say now: once one was corrected, they contradict each other in other values, or no
+    longer.
+    """
+    newer, older = nodes.get(edge.source_id), nodes.get(edge.target_id)
+    if edge.type != SIMILAR or newer is None or older is None or not any("by_hand" in n.body for n in (newer, older)):
+        return edge
+    kept = {name: value for name, value in edge.properties.items() if name not in _OF_CONTRADICTIONS}
+    compared = kept.get("similarity", 1.0) > CONTRADICTION
+    return replace(edge, properties={**kept, **(contradiction(newer, older) if compared else {})})
+
+
+def contradiction(newer: Node, older: Node) -> dict[str, Any]:
+    """What two facts about the same contradict each other in."""
+    if are_of_others(newer.text, older.text, concept_of(newer), concept_of(older)):
+        return {}
+    return detect_contradiction(newer.text, older.text, concept_of(newer), concept_of(older))
 
 
 def as_dict(node: KnowledgeNode) -> dict[str, Any]:

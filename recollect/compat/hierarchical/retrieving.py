@@ -17,6 +17,7 @@ from recollect.compat.hierarchical.records import (
     is_own,
     knowledge,
     knowledge_edge,
+    up_to_date,
 )
 from recollect.record import Edge, Node, NodeId, NodeKind
 from recollect.store import View
@@ -77,7 +78,7 @@ def retrieve(view: View, query: str, max_nodes: int, threshold: float, depth: in
     ]
     attach_sources(view, nodes)
     attach_positions(view, nodes)
-    return KnowledgeSubgraph(nodes, [knowledge_edge(edge) for edge in edges], query)
+    return KnowledgeSubgraph(nodes, [knowledge_edge(up_to_date(edge, found.nodes)) for edge in edges], query)
 
 
 def keywords_of(query: str) -> list[str]:

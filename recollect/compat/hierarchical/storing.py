@@ -6,15 +6,19 @@ Facts to compare it with come from the index, by the rarest words that they shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.compat.hierarchical.contradiction import detect_contradiction
+from recollect.compat.hierarchical.contradiction import amounts
+from recollect.compat.hierarchical.names import are_of_others, leading_name
 from recollect.compat.hierarchical.records import (
+    CONTRADICTION,
     DERIVES,
     SIMILAR,
+    SIMILARITY,
     TRANSITIONED,
     concept_of,
+    contradiction,
     index_of,
     is_own,
     told_confidence,
@@ -28,11 +32,7 @@ from recollect.derive.tasks.base import Effects, merged
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, Role, stable_id
 from recollect.store import Change, IndexChange, View
 from recollect.store.passages import EmbedderId, Partition, Passage
-from recollect.text.quantities import quantities
 from recollect.text.terms import terms
-
-#: Facts that are more alike than this are linked; those much more so are compared for contradictions.
-SIMILARITY, CONTRADICTION = 0.3, 0.5
 
 _COMPARED = 50  # facts
 _TERMS, _LOOKED_AT = 64, 4096  # words of a fact by which others are looked up, among so many characters
@@ -75,7 +75,7 @@ def plan_fact(view: View, fact: Node) -> Plan:
     for other in others[0]:
         similarity = own.similarity(_compared(other))
         if similarity > SIMILARITY:
-            told = _contradiction(fact, other) if similarity > CONTRADICTION else {}
+            told = contradiction(fact, other) if similarity > CONTRADICTION else {}
             plan.edges.append(Edge(fact.id, SIMILAR, other.id, {"similarity": similarity, **told}))
     ledger = Ledger()
     if claim := _settling(view, fact, others[-1], ledger):
@@ -125,11 +125,13 @@ def claim_of(fact: Node, provenance: Provenance = Provenance.STORED, slot: NodeI
         one = read[0]
         times = {"since": one.since, "until": one.until, "event": one.event, "polarity": one.polarity}
         return stored_claim(fact.id, fact.text, one.entity, one.attribute, one.value, **about, **times)
-    numbers = ", ".join(sorted({one.text for one in quantities(fact.text)}))
-    if index <= 0 or not numbers:
+    numbers = ", ".join(sorted({one.text for one in amounts(fact.text)}))
+    if not numbers or (index <= 0 and slot is None):
         return None
     attribute = " ".join(word for word in concept_of(fact).lower().split() if word in _topic(fact))
-    own = slot or stable_id("slot", entity_key(fact.key), attribute)
+    name = leading_name(fact.text, concept_of(fact))
+    of = [name] if name and name not in fact.key else []  # "olympics" is what facts of many are about
+    own = slot or stable_id("slot", entity_key(fact.key), attribute, *of)
     return stored_claim(fact.id, fact.text, fact.key, attribute, numbers, settles_in=own, is_one=True, **about)
 
 
@@ -144,14 +146,22 @@ def _settling(view: View, fact: Node, living: Sequence[Node], ledger: Ledger) ->
     claim = claim_of(fact)
     if claim is None or not claim.is_one:
         return claim
-    same = [other for other in living if index_of(other) > 0 and _is_same(fact, other)]
+    same = [other for other in living if _is_same(fact, other)]
+    index = max((index_of(other) for other in same), default=0.0)
+    same = [other for other in same if index_of(other) > 0 or (index_of(fact) >= index and _is_before(fact, other))]
     slots = {str(other.body["slot"]): str(other.body.get("attribute", "")) for other in same if "slot" in other.body}
     if slots and claim.slot not in slots:
-        return replace(claim, settles_in=min(slots), attribute=slots[min(slots)])
+        claim = replace(claim, settles_in=min(slots), attribute=slots[min(slots)])
     for other in same:
-        if TOLD not in other.body and claim.slot not in slots:
+        if TOLD not in other.body and (index_of(other) <= 0 or not slots):
             _enter_chain(view, other, claim, ledger)
     return claim
+
+
+def _is_before(fact: Node, other: Node) -> bool:
+    """Whether a fact without a place in time is what one with a place replaces, unless it settles with others."""
+    is_free = TOLD not in other.body or any(claim.get("is_one") for claim in other.body[TOLD]["claims"])
+    return is_free and bool(contradiction(fact, other))
 
 
 def _enter_chain(view: View, fact: Node, claim: Claim, ledger: Ledger) -> None:
@@ -186,14 +196,17 @@ def _is_same(fact: Node, other: Node) -> bool:
     """Whether two facts are about the same of the same: one entity, and mostly one concept beside its name."""
     if fact.key and other.key and fact.key != other.key:
         return False
-    own, others = _topic(fact), _topic(other)
+    if are_of_others(fact.text, other.text, concept_of(fact), concept_of(other)):
+        return False
+    own, others = _basic(_topic(fact)), _basic(_topic(other))
     if not fact.key or not other.key or not own or not others:
         return own == others
     return len(own & others) >= _SAME_CONCEPT * len(own | others)
 
 
-def _contradiction(newer: Node, older: Node) -> dict[str, str]:
-    return detect_contradiction(newer.text, older.text, concept_of(newer), concept_of(older))
+def _basic(words: Iterable[str]) -> frozenset[str]:
+    """Words in their basic form: "medals" as "medal"."""
+    return frozenset(" ".join(terms(word)) or word for word in words)
 
 
 def _compared(node: Node) -> Compared:

@@ -22,6 +22,8 @@ ADDED_FROM: Final = "ADDED_FROM"
 Adder = Literal["stored", "by hand", "imported"]
 ADDERS: Final[tuple[str, ...]] = get_args(Adder)
 
+#: Types of seed document 0 that are none of ours. What was decided is a relation (CHOSE) or a fact, and no type.
+_ALSO_CALLED = {"tool": "technology", "decision": "concept", "unknown": "concept"}
 _ALL = 1_000_000
 
 
@@ -67,10 +69,22 @@ def name_of(given: str) -> str:
     return name
 
 
-def check_type(type: str) -> None:
-    """Raises InvalidInput where there is no such type of entity."""
-    if type not in TYPES:
-        raise InvalidInput(f"{type!r} is no type of entity.", hint=f"One of: {', '.join(TYPES)}.")
+def as_type(given: str) -> str:
+    """A type as it is stored, where there is such a type: in lower case, and for "Tool" "technology"."""
+    name = given.strip().lower()
+    return _ALSO_CALLED.get(name, name)
+
+
+def read_type(given: str) -> str:
+    """A type of entity as it is stored. Raises InvalidInput where there is none of that name.
+
+    >>> read_type("Technology"), read_type("Tool"), read_type("Unknown")
+    ('technology', 'technology', 'concept')
+    """
+    name = as_type(given)
+    if name not in TYPES:
+        raise InvalidInput(f"{given!r} is no type of entity.", hint=f"One of: {', '.join(TYPES)}.")
+    return name
 
 
 def check_adder(provenance: str) -> None:

@@ -10,9 +10,9 @@ from recollect.derive.entities.added import (
     Added,
     added_id,
     check_adder,
-    check_type,
     drawn_from,
     name_of,
+    read_type,
     sources_of,
 )
 from recollect.derive.entities.directory import SAID, Directory
@@ -36,8 +36,7 @@ class ByHand:
         """Adds an entity, or what is not known of it yet: the same again changes nothing. Raises InvalidInput, NotFound
         where a source is no message.
         """
-        shown = name_of(name)
-        check_type(type)
+        shown, known_type = name_of(name), read_type(type)
         check_adder(provenance)
         for _ in range(_TRIES):
             with self._space.view() as view:
@@ -46,7 +45,7 @@ class ByHand:
                 ids = [added_id(own), correction_id(own)]
                 revisions = view.revisions(ids)
                 messages = sources_of(view, sources)
-                change = _addition(view, Added(own, shown, type, provenance), messages)
+                change = _addition(view, Added(own, shown, known_type, provenance), messages)
             if change is None:
                 return self._named(own, shown)
             expect = {i: revisions[i].number if i in revisions else 0 for i in ids}
@@ -76,9 +75,8 @@ class ByHand:
         shown = clean_title(new_name or "")
         if new_name is not None and not shown:
             raise InvalidInput("The new name is empty.")
-        if type is not None:
-            check_type(type)
-        return self._corrected(name, lambda said: replace(said, name=shown or said.name, type=type or said.type))
+        given = None if type is None else read_type(type)
+        return self._corrected(name, lambda said: replace(said, name=shown or said.name, type=given or said.type))
 
     def pin(self, name: str, *, pinned: bool) -> Entity:
         """Lists an entity first and keeps it where nothing mentions it any more, or no longer. Raises NotFound."""

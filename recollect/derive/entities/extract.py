@@ -19,6 +19,7 @@ from recollect.derive.entities.wording import (
     GREETINGS,
     LABELS,
     NEVER,
+    TIMES,
     TITLES,
     WITHIN,
     frequent_words,
@@ -237,7 +238,10 @@ def is_name(words: list[str], after: str, mid: frozenset[str], *, first: str, he
 def _is_single(
     word: str, plain: str, after: str, mid: frozenset[str], *, first: str, heading: bool, strict: bool
 ) -> bool:
-    if len(plain) < 2 or plain in NEVER or plain in TITLES or _NO_NAME.match(word) or plain.removesuffix("s") in LABELS:
+    one = plain.removesuffix("s")
+    if len(plain) < 2 or plain in NEVER or plain in TITLES or _NO_NAME.match(word) or one in LABELS:
+        return False
+    if one.endswith("day") and one in TIMES:  # "on Sundays"; "Summers" is a name
         return False
     if plain in WORDS_TOO:
         return not first and not heading and not strict

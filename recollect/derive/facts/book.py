@@ -41,6 +41,7 @@ OFFERED = "offered"
 TOLD = "told"
 
 _ALL = 1_000_000_000
+_AND = ", "  # between the amounts of a value
 _CERTAIN, _OFTEN, _ONCE, _GUESSED, _PAST, _LEAST = 1.0, 0.95, 0.9, 0.5, 0.5, 0.1
 
 
@@ -211,17 +212,27 @@ def _ids(slot: NodeId, facts: Sequence[Settled], records: Collection[NodeId]) ->
 def _changed(name: NodeId, fact: Settled, older: NodeId, replaced: Settled, index: int) -> list[Edge]:
     """The edges that say what a fact took the place of."""
     turn, before = fact.first.turn, replaced.first.turn
+    now, then = _changed_values(fact.first, replaced.first)
     change = {
-        "from_value": fact.first.value,
-        "to_value": replaced.first.value,
+        "from_value": now,
+        "to_value": then,
         "turn": (int(turn) if turn == int(turn) else turn) if turn else index,
         "transition_type": "update",
     }
     why: dict[str, Any] = {}
     if turn and before:
-        values = f"Updated values: {fact.first.value} vs {replaced.first.value}"
+        values = f"Updated values: {now} vs {then}"
         why = {"reason": values, "temporal_delta": f"index {before:g} -> {turn:g}"}
     return [Edge(name, SUPERSEDES, older, why), Edge(name, TRANSITIONED_TO, older, change)]
+
+
+def _changed_values(newer: Claim, older: Claim) -> tuple[str, str]:
+    """The values of two claims; of lists of amounts those that changed, in the order of the text."""
+    now, then = newer.value.split(_AND), older.value.split(_AND)
+    fresh, gone = [one for one in now if one not in then], [one for one in then if one not in now]
+    if not (newer.is_one and older.is_one and fresh and gone):
+        return newer.value, older.value
+    return _AND.join(sorted(fresh, key=newer.content.find)), _AND.join(sorted(gone, key=older.content.find))
 
 
 def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | None) -> Node:

@@ -27,7 +27,9 @@ _SELF = frozenset({"me", "i", "myself", "the user", "user"})
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A message that proves a fact: `quote` is `content[start:end]` of it. `quote` is empty where all of it does."""
+    """A message that proves a fact: `quote` is `content[start:end]` of it. `quote` is empty where all of it does. Of
+    what a program drew from an episode, `episode` is how that is called; it is no message, and nothing opens it.
+    """
 
     message_id: NodeId
     quote: str = ""
@@ -35,6 +37,7 @@ class Proof:
     end: int = 0
     said_by: str = ""
     said_at: datetime | None = None
+    episode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class Fact:
     """A distilled statement. `valid_from` and `valid_to` are when it held (None: not known, or still), `known_from` and
     `known_to` when it was believed. Where nobody told when it began (`since_told`) or ended (`until_told`), these are
     when it was said, and when something else was. `provenance` says where it comes from: "said" in a message, "stored"
-    by a program, "imported", "by hand". `history` are the facts that it took the place of, newest first.
+    by a program, "imported", "by hand". What was not drawn from messages alone is `by_hand`, what a person edited
+    `corrected`. `history` are the facts that it took the place of, newest first.
     """
 
     id: NodeId
@@ -61,6 +65,7 @@ class Fact:
     history: tuple[Fact, ...] = ()
     pinned: bool = False
     by_hand: bool = False
+    corrected: bool = False
     current: bool = True
     since_told: bool = False
     until_told: bool = False
@@ -68,14 +73,16 @@ class Fact:
     provenance: tuple[str, ...] = ()
 
     def when(self, day: Callable[[datetime], str]) -> str:
-        """As in "since 3 May 2020", where that was told, else "said 3 July 2023"; with "until" where that was told.
+        """As in "since 3 May 2020", where that was told, else "said 3 July 2023", or "stored" of what nobody said; with
+        "until" where that was told.
 
         >>> from recollect.record import from_microseconds
         >>> fact = Fact("", "", "", "", "", "", None, None, None, None, "", 1.0, last_said=from_microseconds(0))
         >>> fact.when(lambda moment: f"{moment:%Y}")
         'said 1970'
         """
-        return when_told(self.told_since, self.told_until, self.last_said or self.known_from, day)
+        verb = "stored" if self.provenance and not {"said", "by hand"} & set(self.provenance) else "said"
+        return when_told(self.told_since, self.told_until, self.last_said or self.known_from, day, verb)
 
     @property
     def told_since(self) -> datetime | None:
@@ -109,10 +116,14 @@ class Fact:
 
 
 def when_told(
-    since: datetime | None, until: datetime | None, said: datetime | None, day: Callable[[datetime], str]
+    since: datetime | None,
+    until: datetime | None,
+    said: datetime | None,
+    day: Callable[[datetime], str],
+    verb: str = "said",
 ) -> str:
     """When something holds, in words; what nobody told is not there."""
-    parts = [f"since {day(since)}"] if since else [f"said {day(said)}"] if said else []
+    parts = [f"since {day(since)}"] if since else [f"{verb} {day(said)}"] if said else []
     return ", ".join([*parts, *([f"until {day(until)}"] if until else [])])
 
 
@@ -123,7 +134,8 @@ def is_rule(node: Node) -> bool:
 
 def node_when(node: Node, day: Callable[[datetime], str]) -> str:
     """The same of the node of a fact."""
-    return _fact(node, ()).when(day)
+    fact = _fact(node, ())
+    return when_told(fact.told_since, fact.told_until, fact.last_said or fact.known_from, day)
 
 
 def moment_of(when: str | datetime, now: datetime) -> datetime:
@@ -240,15 +252,18 @@ def _chains(view: View, ids: Sequence[NodeId]) -> dict[NodeId, list[NodeId]]:
 
 def _proofs(view: View, ids: Sequence[NodeId]) -> dict[NodeId, tuple[Proof, ...]]:
     found: dict[NodeId, list[Proof]] = {}
-    for edge in view.edges(ids, (DERIVES_FROM,), "out", limit=_ALL):
-        found.setdefault(edge.source_id, []).append(_proof(edge))
+    edges = view.edges(ids, (DERIVES_FROM,), "out", limit=_ALL)
+    unquoted = sorted({edge.target_id for edge in edges if "quote" not in edge.properties})
+    episodes = {one.id: one for one in view.get(Node, unquoted) if one.kind is NodeKind.EPISODE} if unquoted else {}
+    for edge in edges:
+        found.setdefault(edge.source_id, []).append(_proof(edge, episodes.get(edge.target_id)))
     return {
         i: tuple(sorted(proofs, key=lambda p: (to_microseconds(p.said_at) or 0, p.message_id)))
         for i, proofs in found.items()
     }
 
 
-def _proof(edge: Edge) -> Proof:
+def _proof(edge: Edge, episode: Node | None) -> Proof:
     said = edge.properties
     return Proof(
         edge.target_id,
@@ -257,6 +272,7 @@ def _proof(edge: Edge) -> Proof:
         said.get("end", 0),
         said.get("said_by", ""),
         from_microseconds(said.get("said_at")),
+        "" if episode is None else str(episode.body.get("source_label") or "an episode"),
     )
 
 
@@ -285,6 +301,7 @@ def _fact(node: Node, proofs: Sequence[Proof], history: tuple[Fact, ...] = ()) -
         history=history,
         pinned=bool(body.get("pinned", False)),
         by_hand=node.origin is not Origin.DERIVED or "by_hand" in body,
+        corrected="by_hand" in body or "by hand" in _provenance(node),
         current=node.state == "live",
         since_told=bool(body.get("since_told", False)),
         until_told=bool(body.get("until_told", False)),

@@ -23,8 +23,9 @@ from recollect.text.clean import clean_text
 
 #: Whom rules are about, and the attribute that they are. No other fact has this entity.
 WHOSE, RULE = f"{USER}'s rules", "rule"
-#: The characters of a rule, and the tokens of all together: so many fit into every context of 2,000 tokens or more.
-MOST_CHARACTERS, MOST_TOKENS = 500, 1_000
+#: The characters of a rule, and the tokens of all together as a prompt lists them: so many fit into every context of
+#: 2,000 tokens or more.
+MOST_CHARACTERS, MOST_TOKENS = 500, 800
 _LISTED = "To see and shorten them: recollect facts --rules"
 
 
@@ -99,7 +100,7 @@ def check_room(view: View, words: str, but: NodeId | None = None) -> None:
     from recollect.models.embedding.tokenizer import count_tokens
 
     others = [node.text for node in _nodes(view, "live") if node.id != but]
-    cost = sum(map(count_tokens, (*others, words)))
+    cost = sum(count_tokens(f"- {one}") + 1 for one in (*others, words))
     if cost > MOST_TOKENS:
         raise InvalidInput(
             f"All rules together would have {cost:,} tokens: at most {MOST_TOKENS:,}, as every context holds them.",

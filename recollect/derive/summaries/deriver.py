@@ -74,7 +74,7 @@ class Summaries:
     """The deriver. `embedder` makes cheap vectors: the packaged one, whatever search uses."""
 
     name = "summaries"
-    version = 2
+    version = 3
 
     def __init__(self, embedder: Embedder, policy: Policy = DEFAULT) -> None:
         self._embedder, self._policy = embedder, policy

@@ -11,6 +11,7 @@ from recollect.derive.summaries.extract import choose, weighed
 from recollect.derive.summaries.nodes import (
     L1,
     L2,
+    day_of,
     extractive,
     l1_id,
     l2_id,
@@ -24,6 +25,8 @@ from recollect.derive.summaries.policy import Policy
 from recollect.derive.summaries.segmentation import Run
 from recollect.models.embedding.base import Embedder
 from recollect.record import Node, NodeId, stable_id
+
+_DATED = "dated"  # raised where a model has to write strategic summaries anew: it was told wrong dates before
 
 
 def tactical(
@@ -58,21 +61,16 @@ def strategic(parts: Sequence[Node], number: int | None, now: datetime, policy: 
 
     Made from their extracts, so that it is the same whether or not a model has written them since.
     """
-    dates = [f"{node.valid_from:%Y-%m-%d}" if node.valid_from else "" for node in parts]
     sentences = [one for node in parts for one in node.body["extract"]["sentences"]]
-    days = {
-        one["message"]: date
-        for node, date in zip(parts, dates, strict=True)
-        for one in node.body["extract"]["sentences"]
-    }
+    days = {one["message"]: day_of(one) for one in sentences}
     length = min(policy.longest_of_block, max(policy.shortest, sum(len(one["text"]) for one in sentences) * 2 // 3))
     chosen = [sentences[place] for place in choose(as_sentences(sentences), length)]
     return extractive(
         l2_id(node.id for node in parts),
         L2,
         told(chosen, days),
-        digest=stable_id(*(node.body["digest"] for node in parts)),
-        parts=strategic_parts([node.body for node in parts], dates, policy),
+        digest=stable_id(_DATED, *(node.body["digest"] for node in parts)),
+        parts=strategic_parts([node.body for node in parts], policy),
         now=now,
         conversation_id=parts[0].conversation_id,
         span=spanned(time for node in parts for time in (node.valid_from, node.valid_to)),

@@ -113,13 +113,23 @@ def _of_summaries(view: View, node: Node, covered: Sequence[NodeId]) -> str | No
 
 def _told(nodes: Sequence[Node], messages: Sequence[Message] = (), title: str = "") -> str:
     """Summaries in the order of time as material, the messages after them."""
-    from recollect.models.language.transcript import Entry, heading, material, when
+    from recollect.models.language.transcript import Entry, heading, material
 
     if len(nodes) > _MOST_ENTRIES:  # the beginning, and what is newest
         nodes = [*nodes[: _MOST_ENTRIES // 4], *nodes[-_MOST_ENTRIES * 3 // 4 :]]
-    entries = [Entry(node.id, f"{_named(node)}{when(node.valid_from)}", _with_parts(node)) for node in nodes]
+    entries = [Entry(node.id, f"{_named(node)}{_when(node)}", _with_parts(node)) for node in nodes]
     entries += [Entry(message.id, heading(message), message.content) for message in messages]
     return material(entries, title=title).text
+
+
+def _when(node: Node) -> str:
+    """From when to when, where that is several days and the name does not tell."""
+    from recollect.models.language.transcript import when
+
+    first, last = node.valid_from, node.valid_to
+    if node.key == PERIOD or first is None or last is None or first.date() == last.date():
+        return when(first)
+    return f"{when(first)} to{when(last).removeprefix(',')}"
 
 
 def _with_parts(node: Node) -> str:

@@ -18,7 +18,7 @@ from recollect.record import Edge, Message, Node, NodeId, NodeKind, iso, stable_
 from recollect.store import EdgeKey, View
 
 #: Of the rules that make extracts, for `Node.made_by` and `body["version"]`. Raised where they would say other things.
-RULES = 1
+RULES = 2
 MADE_BY_RULES = f"rules/{RULES}"
 
 L1, L2, CONVERSATION, SEGMENT, PERIOD, TOPIC = "l1", "l2", "conversation", "segment", "period", "topic"
@@ -54,12 +54,13 @@ def worded(messages: Iterable[Message], before: str = "") -> str:
 
 
 def quoted(sentences: Sequence[Sentence], messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Sentences with who said them and in which message, for the body of a node."""
+    """Sentences with who said them, in which message and on which day, for the body of a node."""
     return [
         {
             "text": one.text,
             "by": speaker(messages[one.message]),
             "message": messages[one.message].id,
+            "day": f"{time:%Y-%m-%d}" if (time := messages[one.message].timestamp) else "",
             "worth": one.worth,
             "vital": one.vital,
         }
@@ -68,18 +69,27 @@ def quoted(sentences: Sequence[Sentence], messages: Sequence[Message]) -> list[d
 
 
 def told(sentences: Sequence[Mapping[str, Any]], dates: Mapping[NodeId, str] | None = None) -> str:
-    """Sentences as a text: what one says in a run stands in one line, behind the name, and behind the date, if any."""
+    """Sentences as a text: what one says in a run stands in one line, behind the name, and behind the date, if any.
+    Without `dates`, the day stands where another one begins, if they were said on several.
+    """
+    days = [(day_of(one) if dates is None else dates.get(one["message"], "")) for one in sentences]
+    several = len({day for day in days if day}) > 1
     lines: list[str] = []
-    above = None
-    for one in sentences:
-        date = (dates or {}).get(one["message"], "")
-        head = f"{date} {one['by']}".strip()
+    above = shown = ""
+    for one, day in zip(sentences, days, strict=True):
+        head = f"{day} {one['by']}".strip()
         if head == above:
             lines[-1] += f" {one['text']}"
         else:
-            lines.append(f"{head}: {one['text']}")
-        above = head
+            is_dated = dates is not None or (several and day != shown)
+            lines.append(f"{head if is_dated else one['by']}: {one['text']}")
+        above, shown = head, day
     return "\n".join(lines)
+
+
+def day_of(sentence: Mapping[str, Any]) -> str:
+    """The day on which a quoted sentence was said, where it is known."""
+    return str(sentence.get("day", ""))
 
 
 def covering(summary: NodeId, covered: Iterable[NodeId], first: int = 0) -> list[Edge]:

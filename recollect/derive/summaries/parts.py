@@ -12,7 +12,7 @@ from typing import Any
 from recollect.derive.summaries.extract import Sentence
 from recollect.derive.summaries.phrases import phrases
 from recollect.derive.summaries.policy import Policy
-from recollect.derive.summaries.signs import ACTIONS, CONCERNS, FEELINGS, IMPERATIVES, STRONG_ACTIONS
+from recollect.derive.summaries.signs import ACTIONS, CONCERNS, FEELINGS, IMPERATIVES, OWN, OWN_SIGNS, STRONG_ACTIONS
 from recollect.index.passages import is_person
 from recollect.record import Message
 from recollect.text.terms import words
@@ -55,12 +55,10 @@ def by_message(sentences: Sequence[Sentence]) -> list[str]:
     return ["\n".join(texts[message])[:_TOLD_BY] for message in sorted(texts)]
 
 
-def strategic_parts(blocks: Sequence[Mapping[str, Any]], dates: Sequence[str], policy: Policy) -> dict[str, Any]:
+def strategic_parts(blocks: Sequence[Mapping[str, Any]], policy: Policy) -> dict[str, Any]:
     """What recurs in the bodies of several tactical summaries, how it went on, and what belongs together."""
     recurring = _recurring([body["extract"]["themes"] for body in blocks], policy.themes)
-    told = [
-        (date, one["text"]) for date, body in zip(dates, blocks, strict=True) for one in body["extract"]["sentences"]
-    ]
+    told = [(str(one.get("day", "")), one["text"]) for body in blocks for one in body["extract"]["sentences"]]
     return {
         "recurring_themes": recurring,
         "progressions": _progressions(recurring, told, policy.of_each),
@@ -90,10 +88,10 @@ def _is_action(one: Sentence, surface: frozenset[str]) -> bool:
 
 
 def _feelings(sentences: Sequence[Sentence], surface: Sequence[frozenset[str]]) -> str:
-    """The feelings that a person names, with the sentence that shows the first of each."""
+    """The feelings that a person names in the first person, with the sentence that shows the first of each."""
     found: dict[str, str] = {}
     for one, said in zip(sentences, surface, strict=True):
-        if one.own:
+        if one.own and not (OWN.isdisjoint(said) and OWN_SIGNS.isdisjoint(one.text)):
             for feeling, names in FEELINGS.items():
                 if feeling not in found and not said.isdisjoint(names):
                     found[feeling] = one.text

@@ -36,7 +36,7 @@ _TABS: Mapping[str, tuple[str, Callable[[Fact, datetime], bool]]] = {
     "now": ("Now", lambda fact, now: _holds(fact, now)),
     "then": ("Then", lambda fact, now: not _holds(fact, now)),
     "unsure": ("Unsure", lambda fact, now: _holds(fact, now) and fact.confidence < _UNSURE),
-    "mine": ("Corrected by you", lambda fact, _: fact.by_hand),
+    "mine": ("Corrected by you", lambda fact, _: fact.corrected),
 }
 
 

@@ -50,6 +50,7 @@ _ABOUT_THE_PAST = r"""(?x)\b(?:
   | in\ order | order\ in\ which | summary | summari[sz]e | how\ many | how\ much | do\ i\ have
 )\b"""
 
+_OWN = r"\b(?:my|mine|we|our|ours)\b"
 _ASKER = r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|you|your|yours)\b"
 
 
@@ -109,3 +110,8 @@ def asks_ever(question: str) -> bool:
 def speaks_of_asker(question: str) -> bool:
     """Whether the question speaks of the one who asks, or to the assistant: "what did I decide", "you suggested"."""
     return _is_in(question, _ASKER)
+
+
+def speaks_of_own(text: str) -> bool:
+    """Whether it speaks of what is the asker's own or shared: "our decisions", "what we chose"."""
+    return _is_in(text, _OWN)

@@ -6,6 +6,7 @@ import recollect
 from recollect.derive.entities.naming import entity_id
 from recollect.record import NodeId
 from tests.answer.chat.parrot import Parrot
+from tests.answer.chat.test_retrieve import assert_found_again, drawn_from_a_message, helios
 
 
 def test_a_turn_is_written_and_seen_on_neo4j(neo4j_place: str) -> None:
@@ -35,3 +36,8 @@ def test_a_turn_is_written_and_seen_on_neo4j(neo4j_place: str) -> None:
         with memory._space.view() as view:
             assert view.edges([asked, answered], ("MENTIONS", "SOURCED_FROM"), "out") == []
         assert memory.check() == []
+
+
+def test_what_answers_were_drawn_from_comes_back_on_neo4j(neo4j_place: str) -> None:
+    with recollect.open(neo4j_place, model=helios(), background=False) as memory:
+        assert_found_again(memory, drawn_from_a_message(memory))

@@ -36,6 +36,7 @@ def types(text: str) -> dict[str, str]:
         ("Tell me about Project X. Then go on.", ["Project X"]),
         ("Project X uses Kubernetes", ["Project X", "Kubernetes"]),
         ("What about Redis", ["Redis"]),
+        ("We asked Summers and met in Mondays Cafe", ["Summers", "Mondays Cafe"]),
     ],
 )  # fmt: skip
 def test_these_are_names(text: str, found: list[str]) -> None:
@@ -49,6 +50,7 @@ def test_these_are_names(text: str, found: list[str]) -> None:
         "# Set Up Your Environment\n\n## Key Takeaways\n",
         "1. **Research Thoroughly**: use what is reputable.\n2. **Stay Focused**: one thing at a time.",
         "On Monday in March, or at Christmas? I think so. OK.",
+        "The museums are free on Sundays, and closed on Mondays.",
         "```python\nclass Foo(Bar):\n    MAX_SIZE = 3\n```",
         "See https://Example.com/Some/Path or mail Bob.Smith@Example.com",
         "Good Morning! Happy Birthday! Thank You So Much!",

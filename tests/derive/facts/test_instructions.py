@@ -137,7 +137,7 @@ def test_a_rule_is_neither_empty_nor_long(memory: Memory, text: str) -> None:
 
 def test_all_rules_together_have_their_room(memory: Memory) -> None:
     long = " ".join(f"word{n}" for n in range(60))
-    count = 8
+    count = 6
     for n in range(count):
         memory.add_rule(f"{n} {long}")
     with pytest.raises(InvalidInput, match=f"at most {MOST_TOKENS:,}"):

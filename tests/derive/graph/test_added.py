@@ -87,16 +87,16 @@ def test_an_entity_that_comes_to_be_mentioned_is_the_same(memory: Memory) -> Non
         lambda m: m.add_entity(" "),
         lambda m: m.add_entity("Sam", "machine"),
         lambda m: m.add_entity("Sam", provenance="guessed"),
-        lambda m: m.add_relationship("Sam", "", "Porto"),
-        lambda m: m.add_relationship("Sam", "LIVES IN!", "Porto"),
-        lambda m: m.add_relationship("Sam", "X" * 41, "Porto"),
-        lambda m: m.add_relationship("Sam", "SAME_AS", "Samuel"),
-        lambda m: m.add_relationship("Sam", "MENTIONED_WITH", "Porto"),
-        lambda m: m.add_relationship("Sam", "BIRTHDAY", "Porto"),
-        lambda m: m.add_relationship("Sam", "KNOWS", "sam"),
-        lambda m: m.add_relationship("Sam", "KNOWS", ""),
-        lambda m: m.add_relationship("Sam", "KNOWS", "Ana", since=MAY, until=datetime(2020, 1, 1, tzinfo=UTC)),
-        lambda m: m.add_relationship("Sam", "KNOWS", "Ana", provenance="guessed"),
+        lambda m: m.add_relationship("Sam", "Porto", ""),
+        lambda m: m.add_relationship("Sam", "Porto", "LIVES IN!"),
+        lambda m: m.add_relationship("Sam", "Porto", "X" * 41),
+        lambda m: m.add_relationship("Sam", "Samuel", "SAME_AS"),
+        lambda m: m.add_relationship("Sam", "Porto", "MENTIONED_WITH"),
+        lambda m: m.add_relationship("Sam", "Porto", "BIRTHDAY"),
+        lambda m: m.add_relationship("Sam", "sam", "KNOWS"),
+        lambda m: m.add_relationship("Sam", "", "KNOWS"),
+        lambda m: m.add_relationship("Sam", "Ana", "KNOWS", since=MAY, until=datetime(2020, 1, 1, tzinfo=UTC)),
+        lambda m: m.add_relationship("Sam", "Ana", "KNOWS", provenance="guessed"),
     ],
 )
 def test_what_means_nothing_is_refused_and_leaves_nothing(memory: Memory, refused: Callable[[Memory], object]) -> None:
@@ -109,7 +109,7 @@ def test_what_means_nothing_is_refused_and_leaves_nothing(memory: Memory, refuse
 def test_a_source_that_is_no_message_is_refused(memory: Memory) -> None:
     for add in (
         lambda: memory.add_entity("Sam", sources=["nothing"]),
-        lambda: memory.add_relationship("Sam", "KNOWS", "Ana", sources=["nothing"]),
+        lambda: memory.add_relationship("Sam", "Ana", "KNOWS", sources=["nothing"]),
     ):
         with pytest.raises(NotFound):
             add()
@@ -118,7 +118,7 @@ def test_a_source_that_is_no_message_is_refused(memory: Memory) -> None:
 
 # --- relationships ----------------------------------------------------------------------------------------------------
 def test_a_relationship_adds_what_it_relates(memory: Memory) -> None:
-    relation = memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY)
+    relation = memory.add_relationship("Sam Berg", "Porto", "LIVES_IN", since=MAY)
     assert str(relation) == "Sam Berg --[LIVES_IN]--> Porto"
     assert (relation.since, relation.until, relation.current) == (MAY, None, True)
     assert relation.provenance == ("stored",)
@@ -129,7 +129,7 @@ def test_a_relationship_adds_what_it_relates(memory: Memory) -> None:
 
 def test_it_settles_with_what_messages_say(memory: Memory) -> None:
     tell(memory, "Sam Berg lives in Leeds.", 2020)
-    memory.add_relationship("Sam Berg", "lives in", "Porto")
+    memory.add_relationship("Sam Berg", "Porto", "lives in")
     assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Porto"]
     assert shown(memory, "Sam Berg", past=True) == [
         "Sam Berg --[LIVES_IN]--> Leeds",
@@ -139,15 +139,15 @@ def test_it_settles_with_what_messages_say(memory: Memory) -> None:
 
 def test_one_may_relate_oneself(memory: Memory) -> None:
     tell(memory, "I live in Leeds.")
-    assert str(memory.add_relationship("me", "LIVES_IN", "Porto")) == "you --[LIVES_IN]--> Porto"
+    assert str(memory.add_relationship("me", "Porto", "LIVES_IN")) == "you --[LIVES_IN]--> Porto"
     assert shown(memory, YOU) == ["you --[LIVES_IN]--> Porto"]
-    assert str(memory.add_relationship("you", "SISTER", "Ana")) == "you --[SISTER]--> Ana"
+    assert str(memory.add_relationship("you", "Ana", "SISTER")) == "you --[SISTER]--> Ana"
     assert memory.entity("Ana").type == "person"
 
 
 def test_any_other_relation_has_its_name_and_validity(memory: Memory) -> None:
-    memory.add_relationship("Tidepool", "depends on", "Kafka", since=MAY, until=datetime(2023, 5, 1, tzinfo=UTC))
-    memory.add_relationship("Tidepool", "DEPENDS_ON", "PostgreSQL")
+    memory.add_relationship("Tidepool", "Kafka", "depends on", since=MAY, until=datetime(2023, 5, 1, tzinfo=UTC))
+    memory.add_relationship("Tidepool", "PostgreSQL", "DEPENDS_ON")
     assert shown(memory, "Tidepool") == ["Tidepool --[DEPENDS_ON]--> PostgreSQL"]
     (kafka,) = [r for r in relations(memory, "Tidepool", past=True) if r.target == "Kafka"]
     assert (kafka.since, kafka.until, kafka.current) == (MAY, datetime(2023, 5, 1, tzinfo=UTC), False)
@@ -155,14 +155,14 @@ def test_any_other_relation_has_its_name_and_validity(memory: Memory) -> None:
 
 
 def test_decisions_are_relations_like_those_of_messages(memory: Memory) -> None:
-    memory.add_relationship("you", "CHOSE", "Next.js")
-    memory.add_relationship("you", "REJECTED", "React")
+    memory.add_relationship("you", "Next.js", "CHOSE")
+    memory.add_relationship("you", "React", "REJECTED")
     assert shown(memory, YOU) == ["you --[CHOSE]--> Next.js", "you --[REJECTED]--> React"]
 
 
 def test_the_same_relationship_again_changes_nothing(memory: Memory) -> None:
-    first = memory.add_relationship("Sam", "KNOWS", "Ana")
-    again = memory.add_relationship("sam", "knows", "ANA")
+    first = memory.add_relationship("Sam", "Ana", "KNOWS")
+    again = memory.add_relationship("sam", "ANA", "knows")
     assert (again.fact, again.source_id, again.target_id) == (first.fact, first.source_id, first.target_id)
     assert len(memory.facts("Sam")) == 1
     assert len(memory.entities()) == 2
@@ -170,29 +170,29 @@ def test_the_same_relationship_again_changes_nothing(memory: Memory) -> None:
 
 def test_another_spelling_is_the_entity_that_there_is(memory: Memory) -> None:
     tell(memory, "We use NextJS for Tidepool.")
-    relation = memory.add_relationship("next.js", "IMPROVES", "SEO")
+    relation = memory.add_relationship("next.js", "SEO", "IMPROVES")
     assert relation.source_id == memory.entity("NextJS").id
     assert any(line.endswith("--[IMPROVES]--> SEO") for line in shown(memory, "NextJS"))
 
 
 def test_a_message_proves_what_was_drawn_from_it(memory: Memory) -> None:
     source = tell(memory, "Sam is in Porto these days.")
-    relation = memory.add_relationship("Sam", "LIVES_IN", "Porto", sources=[source])
+    relation = memory.add_relationship("Sam", "Porto", "LIVES_IN", sources=[source])
     assert relation.evidence == (source,)
 
 
 def test_what_was_drawn_from_messages_was_said_when_they_were(memory: Memory) -> None:
     earlier, later = tell(memory, "Notes on Leeds.", 2020), tell(memory, "Notes on Porto.", 2022)
-    memory.add_relationship("Sam", "LIVES_IN", "Porto", sources=[later])
-    relation = memory.add_relationship("Sam", "LIVES_IN", "Leeds", sources=[earlier])
+    memory.add_relationship("Sam", "Porto", "LIVES_IN", sources=[later])
+    relation = memory.add_relationship("Sam", "Leeds", "LIVES_IN", sources=[earlier])
     assert relation.said == datetime(2020, 3, 1, tzinfo=UTC)
     assert shown(memory, "Sam") == ["Sam --[LIVES_IN]--> Porto"]
 
 
 # --- corrections, dumps, rebuilding -----------------------------------------------------------------------------------
 def test_it_is_renamed_merged_and_taken_apart_as_what_was_derived(memory: Memory) -> None:
-    memory.add_relationship("Sam", "LIVES_IN", "Porto")
-    memory.add_relationship("Samuel Berg", "WORKS_AT", "Bosch")
+    memory.add_relationship("Sam", "Porto", "LIVES_IN")
+    memory.add_relationship("Samuel Berg", "Bosch", "WORKS_AT")
     memory.merge_entities("Sam", "Samuel Berg")
     memory.edit_entity("Samuel Berg", "Samuel J. Berg")
     assert shown(memory, "Sam") == [
@@ -206,7 +206,7 @@ def test_it_is_renamed_merged_and_taken_apart_as_what_was_derived(memory: Memory
 def test_it_survives_deriving_anew_and_comes_back_from_a_dump(memory: Memory, tmp_path: Path) -> None:
     source = tell(memory, "Sam Berg lives in Leeds.", 2020)
     memory.add_entity("Zorblax", "animal", provenance="by hand")
-    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY, sources=[source])
+    memory.add_relationship("Sam Berg", "Porto", "LIVES_IN", since=MAY, sources=[source])
 
     def check(memory: Memory) -> None:
         assert (memory.entity("Zorblax").type, memory.entity("Zorblax").provenance) == ("animal", ("by hand",))
@@ -230,7 +230,7 @@ def test_it_survives_deriving_anew_and_comes_back_from_a_dump(memory: Memory, tm
 def test_it_moves_with_the_messages_that_it_was_drawn_from(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "m.db", namespace="home/a", durable=False, background=False) as one:
         source = tell(one, "Sam is in Porto these days.")
-        one.add_relationship("Sam", "LIVES_IN", "Porto", sources=[source])
+        one.add_relationship("Sam", "Porto", "LIVES_IN", sources=[source])
         one._move("c2020", to="home/b")
         assert "porto" not in everything(one)
         with one.beside("home/b") as other:
@@ -250,7 +250,7 @@ def test_a_forgotten_entity_leaves_no_word(memory: Memory) -> None:
 
 def test_relationships_that_were_only_added_go_with_their_entity(memory: Memory) -> None:
     tell(memory, "Sam Berg lives in Leeds.")
-    memory.add_relationship("Sam Berg", "WORKS_AT", "Bosch")
+    memory.add_relationship("Sam Berg", "Bosch", "WORKS_AT")
     memory.forget_entity("Bosch")
     assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Leeds"]
     assert [fact.attribute for fact in memory.facts("Sam Berg")] == ["home"]
@@ -258,10 +258,10 @@ def test_relationships_that_were_only_added_go_with_their_entity(memory: Memory)
 
 def test_relationships_that_were_only_added_leave_no_word_with_their_entity(memory: Memory) -> None:
     memory.add_entity("Sam Berg", "person")
-    memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")
-    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto", since=MAY)
-    memory.add_relationship("Ana", "KNOWS", "Sam Berg")
-    edited = memory.add_relationship("Sam Berg", "LIKES", "Jazz")
+    memory.add_relationship("Sam Berg", "Leeds", "LIVES_IN")
+    memory.add_relationship("Sam Berg", "Porto", "LIVES_IN", since=MAY)
+    memory.add_relationship("Ana", "Sam Berg", "KNOWS")
+    edited = memory.add_relationship("Sam Berg", "Jazz", "LIKES")
     memory.edit_fact(edited.fact or "", value="Fado")
     memory.merge_entities("Ana", "Porto")
     memory.forget_entity("Sam Berg")
@@ -270,16 +270,16 @@ def test_relationships_that_were_only_added_leave_no_word_with_their_entity(memo
     memory.export(dump)
     assert b"Sam Berg" not in dump.getvalue()
     assert memory.check() == []
-    memory.add_relationship("Sam Berg", "LIVES_IN", "Porto")
+    memory.add_relationship("Sam Berg", "Porto", "LIVES_IN")
     assert shown(memory, "Sam Berg", past=True) == ["Sam Berg --[LIVES_IN]--> Porto"]
 
 
 def test_an_entity_lasts_as_long_as_what_was_added_of_it(memory: Memory) -> None:
     first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
-    memory.add_relationship("Zxcanary", "LIVES_IN", "Porto", sources=[first])
-    memory.add_relationship("Zxcanary", "KNOWS", "Ana", sources=[second])
+    memory.add_relationship("Zxcanary", "Porto", "LIVES_IN", sources=[first])
+    memory.add_relationship("Zxcanary", "Ana", "KNOWS", sources=[second])
     memory.add_entity("Bosch", sources=[first])
-    memory.add_relationship("Bosch", "OWNED_BY", "Robert")
+    memory.add_relationship("Bosch", "Robert", "OWNED_BY")
     memory.forget(first)
     assert shown(memory, "Zxcanary") == ["Zxcanary --[KNOWS]--> Ana"]
     assert shown(memory, "Bosch") == ["Bosch --[OWNED_BY]--> Robert"]
@@ -290,11 +290,11 @@ def test_an_entity_lasts_as_long_as_what_was_added_of_it(memory: Memory) -> None
 
 def test_a_relationship_that_is_corrected_relates_what_it_says_then(memory: Memory) -> None:
     source = tell(memory, "He moved.")
-    added = memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds", sources=[source])
+    added = memory.add_relationship("Sam Berg", "Leeds", "LIVES_IN", sources=[source])
     memory.edit_fact(added.fact or "", value="Zxcanary")
     assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Zxcanary"]
     assert memory.entity("Zxcanary").type == "place"
-    assert str(memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")) == "Sam Berg --[LIVES_IN]--> Zxcanary"
+    assert str(memory.add_relationship("Sam Berg", "Leeds", "LIVES_IN")) == "Sam Berg --[LIVES_IN]--> Zxcanary"
     memory.forget(source)
     assert "zxcanary" not in everything(memory)
     assert shown(memory, "Sam Berg") == ["Sam Berg --[LIVES_IN]--> Leeds"]
@@ -305,23 +305,23 @@ def test_two_names_of_one_entity_are_not_related(memory: Memory) -> None:
     memory.add_entity("Sammy", "person")
     memory.merge_entities("Sammy", "Sam Berg")
     with pytest.raises(InvalidInput):
-        memory.add_relationship("Sammy", "KNOWS", "Sam Berg")
+        memory.add_relationship("Sammy", "Sam Berg", "KNOWS")
     assert memory.facts() == []
 
 
 def test_what_ended_as_it_began_is_past(memory: Memory) -> None:
-    assert not memory.add_relationship("Sam", "LIVES_IN", "Porto", since=MAY, until=MAY).current
+    assert not memory.add_relationship("Sam", "Porto", "LIVES_IN", since=MAY, until=MAY).current
 
 
 @pytest.mark.parametrize("mentioned", [False, True])
 def test_who_was_renamed_is_related_by_either_name(memory: Memory, mentioned: bool) -> None:
     if mentioned:
         tell(memory, "I met Sam Berg yesterday.")
-    memory.add_relationship("Sam Berg", "LIVES_IN", "Leeds")
+    memory.add_relationship("Sam Berg", "Leeds", "LIVES_IN")
     memory.edit_entity("Sam Berg", "Xaver Quist")
     memory.edit_entity("Leeds", "Old Leeds")
-    assert str(memory.add_relationship("Xaver Quist", "LIVES_IN", "Porto")) == "Xaver Quist --[LIVES_IN]--> Porto"
-    assert str(memory.add_relationship("Ana", "LIVES_IN", "Old Leeds")) == "Ana --[LIVES_IN]--> Old Leeds"
+    assert str(memory.add_relationship("Xaver Quist", "Porto", "LIVES_IN")) == "Xaver Quist --[LIVES_IN]--> Porto"
+    assert str(memory.add_relationship("Ana", "Old Leeds", "LIVES_IN")) == "Ana --[LIVES_IN]--> Old Leeds"
     assert shown(memory, "Xaver Quist") == ["Xaver Quist --[LIVES_IN]--> Porto"]
     memory.forget_entity("Xaver Quist")
     assert mentioned or "sam berg" not in everything(memory)
@@ -331,7 +331,7 @@ def test_what_was_added_goes_with_the_last_message_that_it_was_drawn_from(memory
     tell(memory, "Sam Berg lives in Leeds.", 2019)
     first, second = tell(memory, "He moved.", 2020), tell(memory, "It is by the sea.", 2021)
     memory.add_entity("Zxcanary", sources=[first, second])
-    memory.add_relationship("Sam Berg", "LIVES_IN", "Zxcanary Bay", sources=[first, second])
+    memory.add_relationship("Sam Berg", "Zxcanary Bay", "LIVES_IN", sources=[first, second])
     assert memory.forget(first, dry_run=True).derived.get("fact", 0) == 0
     memory.forget(first)
     assert memory.entity("Zxcanary").mentions == 0
@@ -354,14 +354,14 @@ def test_a_forgotten_person_is_in_nothing_that_was_added(memory: Memory) -> None
     memory.store_message("I am here.", speaker="Zxcanary Berg", conversation_id="p")
     memory.consolidate()
     memory.add_entity("Zxcanary Berg", "person")
-    memory.add_relationship("Zxcanary Berg", "LIVES_IN", "Porto")
+    memory.add_relationship("Zxcanary Berg", "Porto", "LIVES_IN")
     memory.forget_person("Zxcanary Berg", mentions=True)
     assert "zxcanary" not in everything(memory)
 
 
 def test_everything_is_everything(memory: Memory) -> None:
     tell(memory, "It rains in Porto.")
-    memory.add_relationship("Zxcanary", "LIVES_IN", "Porto")
+    memory.add_relationship("Zxcanary", "Porto", "LIVES_IN")
     memory.forget(everything=True)
     assert memory.entities() == []
     assert "zxcanary" not in everything(memory)

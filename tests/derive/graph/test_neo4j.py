@@ -27,9 +27,9 @@ def lived(memory: Memory) -> list[str]:
     memory.consolidate()
     memory.update_message(ids[2], "I moved to Porto in March, and we dropped Redis.")
     memory.add_entity("Zorblax", "animal", sources=[ids[0]])
-    memory.add_relationship("Ana", "WORKS_AT", "Kartona", sources=[ids[4]])
-    memory.add_relationship("Zorblax", "DEPENDS_ON", "Ana", since=datetime(2021, 3, 1, tzinfo=UTC), sources=[ids[0]])
-    memory.add_relationship("Ana", "LIVES_IN", "Braga")
+    memory.add_relationship("Ana", "Kartona", "WORKS_AT", sources=[ids[4]])
+    memory.add_relationship("Zorblax", "Ana", "DEPENDS_ON", since=datetime(2021, 3, 1, tzinfo=UTC), sources=[ids[0]])
+    memory.add_relationship("Ana", "Braga", "LIVES_IN")
     memory.forget(ids[4])
     memory.consolidate()
     shown = []

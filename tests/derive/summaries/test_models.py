@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
@@ -83,6 +84,7 @@ def test_a_model_writes_every_level_once_and_blocks_from_what_it_wrote(memory: M
     assert asked["conversation"] == 1
     block = next(text for name, text in writer.asked if name == "l2")
     assert "Written for l1." in block
+    assert re.search(r"summary L1, 2025-03-03 \d\d:\d\d to 2025-03-\d\d \d\d:\d\d\n", block)
     assert "allergic to chicken" in block  # which stands in the parts alone
     assert "tried: A crate, for a week: Worse" in block
     assert block.index("concerns: ") < block.index("resolved: What to put into the food toy")  # what is open first

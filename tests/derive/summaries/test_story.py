@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 
+from recollect.derive.summaries.extract import weighed
+from recollect.derive.summaries.parts import tactical_parts
+from recollect.derive.summaries.policy import DEFAULT
 from recollect.memory import Memory
 from tests.derive.histories import Clock, opened
-from tests.derive.summaries.talks import START
+from tests.derive.summaries.talks import START, alternating, embedder
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BEGINNING = [
     "Hi! I adopted a rescue dog, Luna, two weeks ago and she panics whenever I leave the flat.",
     "Welcome, Luna! Separation anxiety is common in rescue dogs. Start with departures of a minute or two.",
@@ -72,6 +78,14 @@ def test_the_parts_tell_what_rules_can_tell(weeks: Memory) -> None:
     assert any("Shorten the next departure" in one["what"] for summary in later for one in summary.parts["actions"])
 
 
+def test_the_mood_of_a_dog_is_not_that_of_who_tells_of_it(weeks: Memory) -> None:
+    texts = [words for pair in _WEEKS for words in pair]
+    messages = alternating(["Luna's been anxious since the move.", *texts[:5], "Well?"])
+    for said, mood in (("Luna's been sad, too.", ""), ("I'm sad, too.", "sad"), ("我很担心露娜。", "anxious")):
+        told = tactical_parts(messages, weighed([*messages[:6], *alternating([said])], DEFAULT, embedder()), DEFAULT)
+        assert told["emotional_state"].partition(":")[0] == mood
+
+
 def test_a_block_tells_what_recurs_and_how_it_went_on(weeks: Memory) -> None:
     block = weeks.summaries("luna", "l2")[0]
     assert block.block == 0
@@ -99,3 +113,40 @@ def test_days_weeks_and_months_that_have_ended_are_summed_up(weeks: Memory) -> N
     days = {summary.id for summary in periods if (summary.period or "").startswith("day 2025-03")}
     assert set(month.covers) == days
     assert "allergic to chicken" in month.text
+
+
+@pytest.fixture(scope="module")
+def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A conversation over a month in which each message says on which day it was said."""
+    clock = Clock()
+    with opened(tmp_path_factory.mktemp("diary") / "memory.db", clock) as memory:
+        for number in range(60):
+            at = START + timedelta(hours=11 * number)
+            words = f"Luna barked {number + 3} minutes in her crate on {at:%Y-%m-%d}, the neighbour said."
+            role = "assistant" if number % 2 else "user"
+            memory.store_message(words, role, conversation_id="luna", timestamp=at)
+        clock.now = at + timedelta(days=60)
+        memory.consolidate()
+        yield memory
+
+
+def test_a_block_dates_each_sentence_by_the_day_on_which_it_was_said(diary: Memory) -> None:
+    for block in diary.summaries("luna", "l2"):
+        steps = [step for one in block.parts["progressions"] for step in (*one["steps"], one["now"])]
+        told = [*block.text.split("\n"), *steps, *block.parts["links"]]
+        assert len(told) > 20
+        for line in told:
+            assert len(set(_DAY.findall(line))) == 1
+            assert len(_DAY.findall(line)) > 1
+
+
+@pytest.mark.parametrize("kind", ["l1", "conversation"])
+def test_what_was_said_on_several_days_tells_where_another_day_begins(diary: Memory, kind: str) -> None:
+    for summary in diary.summaries("luna", kind):
+        dates: list[str] = []
+        for line in summary.text.split("\n"):
+            head = _DAY.match(line)
+            dates.append(head[0] if head else dates[-1])
+            assert set(_DAY.findall(line)) == {dates[-1]}
+        assert len(set(dates)) > 1
+        assert sum(bool(_DAY.match(line)) for line in summary.text.split("\n")) == len(set(dates))

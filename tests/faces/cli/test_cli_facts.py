@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 import recollect
+from recollect import HierarchicalMemory
+from recollect.memory.settings import usual_store
 from tests.faces.cli.test_cli_json import SHAPES, differences
 from tests.faces.conftest import CommandLine
 
@@ -62,6 +64,24 @@ def test_wrong_usage_is_said(told: CommandLine) -> None:
     assert told("facts", "merge", "ABCDEF").code == 2
     assert told("facts", "pin", "ABCDEF").code == 1
     assert told("facts", "--value", "x").code == 2
+
+
+def test_what_a_program_stored_was_neither_said_nor_corrected(run: CommandLine) -> None:
+    recollect.open(background=False).close()
+    with HierarchicalMemory("default", usual_store()) as program:
+        episode = program.store_episode("Norway won 15 gold medals...", "news-2024")
+        for index, count in enumerate((14, 15), 1):
+            content = f"Norway won {count} gold medals"
+            program.store_knowledge(
+                content, "Norway medals", source_id=episode, temporal_metadata={"temporal_index": index}
+            )
+    ran = run("facts", "--history")
+    assert "Norway won 15 gold medals  stored " in ran.out
+    assert "        from news-2024\n" in ran.out
+    assert "Norway won 14 gold medals" in ran.out
+    assert not [word for word in ("by hand", "recollect show", "no date", "said") if word in ran.out]
+    end = run("facts", "--json").document["facts"][0]["id"][-6:]
+    assert "corrected by hand" in run("facts", "edit", end, "--to", "Norway won 16 gold medals").out
 
 
 def test_documents_are_as_they_are_told(told: CommandLine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import recollect
 from tests.faces.conftest import CommandLine
 
@@ -188,6 +190,17 @@ def test_an_empty_memory_is_said_to_be_empty(run: CommandLine) -> None:
     ran = run("search", "bread")
     assert (ran.code, ran.out) == (1, "Nothing found: your memory is empty (in default).\n")
     assert "recollect import PATH" in ran.err
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_memory_of_facts_alone_is_not_empty(run: CommandLine, command: str) -> None:
+    with recollect.open(background=False) as memory:
+        memory.store_fact("Norway won 15 gold medals")
+        memory.store_fact("Sweden won 5 gold medals")
+    ran = run(command, "bread")
+    assert (ran.code, ran.out) == (1, "Nothing found: there are no messages and 2 facts (in default).\n")
+    assert "recollect facts" in ran.err
+    assert run().out.startswith("No messages yet, and 2 facts.")
 
 
 def test_a_fact_that_answers_is_said_to_the_person(run: CommandLine) -> None:

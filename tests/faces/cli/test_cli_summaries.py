@@ -18,10 +18,10 @@ def told(run: CommandLine, derived_store: Path, monkeypatch: pytest.MonkeyPatch)
 def test_one_conversation_with_its_parts_newest_first(told: CommandLine) -> None:
     shown = told("summaries", "full stack", "--parts")
     assert shown.code == 0
-    assert "Full Stack App Planning  part 4, 13 Jan 2024, 5 exchanges, quoted" in shown.out
-    assert shown.out.index("part 4") < shown.out.index("part 1,")
+    assert "Full Stack App Planning  l1 4, 13 Jan 2024, 5 exchanges, quoted" in shown.out
+    assert shown.out.index("l1 4,") < shown.out.index("l1 1,")
     assert "Full Stack App Planning  conversation, 13 Jan 2024, 50 messages, quoted" in shown.out
-    assert "story so far 1" in shown.out
+    assert "l2 1," in shown.out
     assert "you: Right, schema is clear." in shown.out
     assert "about            refresh token, JWT" in shown.out
 

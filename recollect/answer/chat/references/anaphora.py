@@ -104,6 +104,7 @@ _BEFORE_IT = re.compile(
     r"and|but|so|then|also|right|sure|got it|i see|sounds good|good idea|very good|super|fine)[,.!:;–-]*\s+)*",
     re.IGNORECASE,
 )
+_YES_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 _REQUEST = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would|will|have|has|had|"
     r"may|might|must|am|isn['’]t|aren['’]t|doesn['’]t|didn['’]t|won['’]t|can['’]t|in which|on which|at what|by when|for how|"
@@ -123,6 +124,12 @@ def is_request(text: str) -> bool:
     body = text.strip()
     body = body[_BEFORE_IT.match(body).end() :]  # type: ignore[union-attr]
     return len(body) <= _LONGEST and bool(_REQUEST.match(body)) and len(_SENTENCES.split(body)) == 1
+
+
+def is_bare(text: str) -> bool:
+    """Whether a text is thanks and the like alone: "Sure.", "Ok, great!". Yes and no are answers."""
+    said = text.strip()
+    return _BEFORE_IT.fullmatch(f"{said} ") is not None and not _YES_NO.search(said)
 
 
 def anaphora(question: str) -> list[Anaphor]:

@@ -151,11 +151,14 @@ def _print_fact(out: Output, fact: Fact) -> None:
     from recollect.faces.present.names import short
     from recollect.faces.present.times import day
 
-    known = (("pinned", fact.pinned), ("corrected by hand", fact.by_hand and fact.category != "rule"))
+    known = (("pinned", fact.pinned), ("corrected by hand", fact.corrected and fact.category != "rule"))
     marks = [mark for mark, holds in known if holds]
     notes = f" {out.symbols.dot} ".join(filter(None, (fact.when(day), *marks)))
     out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
     for proof in fact.proofs[:_PROOFS]:
+        if proof.episode:
+            out.line(f"        {out.dim(f'from {harmless(proof.episode)}')}")
+            continue
         said = f"{harmless(proof.said_by or fact.said_by)}, {day(proof.said_at)}"
         quote = harmless(" ".join(proof.quote.split()))
         out.line(f'        {out.dim(said)}  "{quote}"  {out.hint(f"recollect show {short(proof.message_id)}")}')
@@ -169,7 +172,8 @@ def _print_older(out: Output, fact: Fact) -> None:
     from recollect.faces.present.times import day
 
     held = f"before, {fact.when(day)}".removesuffix(", ")
-    opens = out.hint(f"recollect show {short(fact.proofs[0].message_id)}") if fact.proofs else ""
+    proof = next((one for one in fact.proofs if not one.episode), None)
+    opens = out.hint(f"recollect show {short(proof.message_id)}") if proof else ""
     out.line(f"        {out.dim(f'{held}:')}  {harmless(addressed(fact.content))}  {opens}")
 
 

@@ -33,7 +33,10 @@ def relate(
     if not all(found):
         raise WrongUsage("--from takes the ID of a message.", hint="The end of its ID is enough.")
     sources = [message.id for message in found if message is not None]
-    relation = memory.add_relationship(*names, since=begins, until=ends, sources=sources, provenance="by hand")
+    source, name, target = names
+    relation = memory.add_relationship(
+        source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
+    )
     if session.json:
         session.out.document({"relation": relation_as_json(relation)})
     else:

@@ -42,7 +42,7 @@ def show_status(session: Session) -> None:
     if session.json:
         session.out.document(_document(session, counts, found))
     elif counts is None or not (counts.conversations or counts.documents):
-        _print_empty(session, found)
+        _print_empty(session, found, counts.facts if counts is not None else 0)
     else:
         _print_status(session, counts, found)
 
@@ -86,9 +86,10 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     out.line(in_a_row("Try  ", [out.hint(step) for step in steps], out))
 
 
-def _print_empty(session: Session, found: Sequence[Found]) -> None:
+def _print_empty(session: Session, found: Sequence[Found], facts: int) -> None:
     out = session.out
-    left, right = "Your memory is empty.", _where(session)
+    left = f"No messages yet, and {number(facts, 'fact')}." if facts else "Your memory is empty."
+    right = _where(session)
     out.line(out.bold(left) + gap(left, right, out) + out.dim(right))
     out.line("Get your history:")
     for who, how in _HOW_TO_GET:

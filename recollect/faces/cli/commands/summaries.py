@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 _LIMIT = 10
 _KINDS = ("conversation", "l1", "l2", "segment", "period", "topic")
 
-#: What the kinds are called on the screen.
-_NAMES = {"conversation": "conversation", "l1": "part", "l2": "story so far", "segment": "branch", "topic": "topic"}
-
 #: Of a quoted line, who said it and when.
 _USER = re.compile(r"^(\d{4}-\d\d-\d\d )?user:")
 
@@ -118,10 +115,10 @@ def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> No
 
 
 def _facts(one: Summary, dash: str) -> str:
-    """As in "part 3, 12 Mar 2025 – 14 Mar 2025, 9 exchanges, quoted"."""
+    """As in "l1 3, 12 Mar 2025 – 14 Mar 2025, 9 exchanges, quoted"."""
     from recollect.faces.present.times import day, number
 
-    kind = "" if one.kind == "period" else _NAMES.get(one.kind, one.kind)
+    kind = "" if one.kind == "period" else one.kind
     numbered = f"{kind} {one.block + 1}" if one.block is not None else kind
     days = "" if one.period or not one.since else day(one.since)
     if days and one.until and day(one.until) != days:

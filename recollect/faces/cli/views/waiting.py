@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.faces.present.times import number
 
 if TYPE_CHECKING:
     from recollect.faces.cli.terminal.session import Session
@@ -12,11 +13,16 @@ if TYPE_CHECKING:
 
 
 def told_empty(session: Session) -> bool:
-    """Whether there is nothing at all in the memory; if so it is said, with what to do."""
+    """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = session.memory()
     stats = memory.stats()
     if stats.by_source or stats.documents:
         return False
+    if stats.facts:
+        there = f"no messages and {number(stats.facts, 'fact')}"
+        session.out.line(f"Nothing found: there are {there} (in {memory.namespace}).")
+        session.out.note(session.out.hint("To list them: recollect facts. To add messages: recollect import PATH"))
+        return True
     session.out.line(f"Nothing found: your memory is empty (in {memory.namespace}).")
     session.out.note(session.out.hint("To fill it: recollect import PATH. To try it out first: recollect demo"))
     return True

@@ -139,7 +139,7 @@ def _derived(call: Call, hit: DerivedHit) -> dict[str, Any]:
 def _notes(found: SearchResults) -> Iterator[str]:
     """What a model should know of the results."""
     if not found.searched:
-        yield "This memory is empty. Its user can fill it: recollect import PATH"
+        yield "This memory has no messages. Its user can fill it: recollect import PATH"
     elif not len(found) and not found.documents:
         yield "Nothing matches. Try other words, or fewer, or no filters."
     elif not found.close:
