@@ -8,7 +8,7 @@ Whatever is forgotten takes those with it that name it, and those that hold word
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol, get_args
@@ -17,8 +17,8 @@ from recollect.errors import RecollectError
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, iso, stable_id
 from recollect.store import Change, Space, Stale, View, Where
 
-#: So many of a namespace are kept, and so many characters of a text that is not stored.
-MOST, _BEGINNING = 200, 120
+#: So many of a namespace are kept, so many characters of a text are told, and so many are read to mask its secrets.
+MOST, _BEGINNING, _READ = 200, 120, 4_000
 #: Who asked: a proxied or wrapped client, a chat, a client of MCP, a hook of a coding agent.
 By = Literal["proxy", "wrap", "chat", "mcp", "hook"]
 _STATE = "request"
@@ -131,12 +131,14 @@ def keep(space: Space, request: Requested) -> None:
         _log.warning("What a request was given is not recorded: %s", problem)
 
 
-def newest(view: View, limit: int) -> list[Requested]:
-    """The newest first, with what of it is still there."""
+def newest(view: View, limit: int, mask: Callable[[str], str]) -> list[Requested]:
+    """The newest first, with what of it is still there. Each text is masked while it is whole: of a secret that a cut
+    goes through, too little would be left to tell that it is one.
+    """
     nodes = view.find(Node, _ALL, limit=min(limit, MOST)).items if limit else ()
     found = [one for node in nodes if (one := _read(node)) is not None]
     named = dict.fromkeys(own for one in found for own in (*one.ids, one.message_id, one.conversation_id) if own)
-    items = {one.id: one for one in _items(view, list(named))}
+    items = {one.id: one for one in _items(view, list(named), mask)}
     return [_with(one, items) for one in found]
 
 
@@ -150,21 +152,24 @@ def naming(view: View, ids: Collection[NodeId]) -> list[NodeId]:
     ]
 
 
-def _items(view: View, ids: Sequence[NodeId]) -> Iterator[Item]:
+def _items(view: View, ids: Sequence[NodeId], mask: Callable[[str], str]) -> Iterator[Item]:
+    def begins(text: str) -> str:
+        return _line(mask(text[:_READ]))
+
     for message in view.get(Message, ids):
         if not message.erased:
-            yield Item(message.id, "message", _line(message.content), not message.deleted)
+            yield Item(message.id, "message", begins(message.content), not message.deleted)
     for node in view.get(Node, ids):
         if not node.erased:
-            yield Item(node.id, node.kind.value, _line(node.text), node.state == "live")
+            yield Item(node.id, node.kind.value, begins(node.text), node.state == "live")
     for call in view.get(ToolCall, ids):
-        yield Item(call.id, "tool call", _line(call.name))
+        yield Item(call.id, "tool call", begins(call.name))
     for document in view.get(Document, ids):
         if not document.erased:
-            yield Item(document.id, "document", _line(document.title), not document.hidden)
+            yield Item(document.id, "document", begins(document.title), not document.hidden)
     for conversation in view.get(Conversation, ids):
         if not conversation.erased:
-            yield Item(conversation.id, "conversation", _line(conversation.title))
+            yield Item(conversation.id, "conversation", begins(conversation.title))
 
 
 def _line(text: str) -> str:

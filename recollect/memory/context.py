@@ -114,7 +114,7 @@ class Contexts(Knowledge):
         self._written()
         with self._space.view() as view:
             mask = self._masking.of(view)
-            return [mask.all(one) for one in newest(view, limit)]
+            return [mask.all(one) for one in newest(view, limit, mask)]
 
     def record_request(
         self,

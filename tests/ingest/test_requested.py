@@ -97,6 +97,19 @@ def test_no_secret_is_kept_with_it(memory: Memory) -> None:
     assert secret not in memory.requests()[0].text
 
 
+@pytest.mark.parametrize("before", ["postgres://app:", "password: ", "OPENAI_API_KEY=sk-proj-"])
+def test_nothing_of_a_secret_is_told_where_a_text_is_cut(memory: Memory, before: str) -> None:
+    secret = "q8Zr2kLm9TtVw3XyA1b2C3d4E5f6G7h8"
+    told = [
+        memory.store_message(f"{'so it is ' * 20}"[:at] + f" {before}{secret}@db.internal, and more").id
+        for at in range(80, 116)
+    ]
+    memory.record_request("mcp", [Given("relevant", 9, tuple(told))])
+    (request,) = memory.requests()
+    assert len(request.items) == len(told)
+    assert not [item.text for item in request.items.values() if secret[:3] in item.text]
+
+
 def test_a_deleted_message_stays_named(memory: Memory) -> None:
     said = memory.store_message("The tide comes at six.", conversation_id="Sea")
     memory.record_request("chat", [Given("relevant", 9, (said.id, NodeId("GONE")))])

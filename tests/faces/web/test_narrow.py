@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from recollect.ingest.requested import Given
+from recollect.record import NodeId
 from tests.faces.web.conftest import NARROW, WIDE, Running, watched_page
 
 if TYPE_CHECKING:
@@ -119,6 +121,23 @@ def test_no_name_is_wider_than_the_page(
     ):
         page.goto(path)
         page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["390", "1280"])
+def test_no_fact_is_wider_than_the_page(
+    served_copy: Running, open_page: Callable[..., Page], viewport: dict[str, int]
+) -> None:
+    memory, name = served_copy.memory, "N" * 300
+    for _ in range(2):
+        memory.store_message(f"My dog is called {name}. I live in {name}.", conversation_id="long", speaker="Ada")
+    memory.store_fact(f"Ada likes {name}", "likes", entity="Ada")
+    memory.consolidate()
+    parts = [Given("facts", 9, tuple(NodeId(fact.id) for fact in memory.facts()))]
+    memory.record_request("mcp", parts, text=name)
+    page = open_page(served_copy.url, viewport=viewport)
+    for path in ("/given", "/c/long", "/facts"):
+        page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
