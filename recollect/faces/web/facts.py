@@ -103,7 +103,7 @@ def facts(
         after=first + _SHOWN if len(chosen) > first + _SHOWN else None,
         edit=edit,
         merge=merge,
-        forgotten=forgotten,
+        forgotten=forgotten if forgotten.isalnum() else "",
     )
 
 

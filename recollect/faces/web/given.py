@@ -27,5 +27,5 @@ def given(request: Request, memory: Scoped, forgotten: str = "") -> Response:
         requests=requests,
         opens={message.id: message.conversation_id for message in memory.messages(sorted(ids))},
         by=_BY,
-        forgotten=forgotten,
+        forgotten=forgotten if forgotten.isalnum() else "",
     )
