@@ -64,13 +64,18 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
         yield memory
 
 
+def _of_hands(told: dict[str, Any]) -> dict[str, Any]:
+    """Without what 0.2.0 took for a name by itself, and is none."""
+    return told | {"entities": [one for one in told["entities"] if one[0] != "Mondays"]}
+
+
 def test_nothing_that_a_hand_did_is_lost(old: Memory) -> None:
     assert {str(name) for name in old.namespaces()} == set(TOLD["after"])
     for name, before in TOLD["after"].items():
-        memory = old.beside(name)
-        assert json.loads(json.dumps(shown(memory))) == before, name
+        memory, wanted = old.beside(name), _of_hands(before)
+        assert _of_hands(json.loads(json.dumps(shown(memory)))) == wanted, name
         memory.consolidate(again=True)
-        assert json.loads(json.dumps(shown(memory))) == before, name
+        assert _of_hands(json.loads(json.dumps(shown(memory)))) == wanted, name
         assert memory.check() == [], name
     told = TOLD["hands"]
     facts = {fact.content: fact for fact in old.facts()}

@@ -71,7 +71,7 @@ def test_three_tactical_summaries_are_a_strategic_one(on_both: Memory) -> None:
     tactical, (found,) = on_both.summaries(kind="l1"), on_both.summaries(kind="l2")
     assert found.covers == tuple(one.id for one in tactical)
     assert (found.block, found.exchanges) == (0, sum(one.exchanges or 0 for one in tactical))
-    assert (found.version, found.made_by) == (1, "rules/1")
+    assert (found.version, found.made_by) == (2, "rules/2")
     assert {"recurring_themes", "progressions", "links", "long_term_concerns"} <= set(found.parts)
 
 
