@@ -399,6 +399,18 @@ def test_a_remote_embedder_is_sent_nothing_derived_that_tells_part_of_a_secret(t
         assert any("begins with [secret" in text for text in remote.sent)
 
 
+def test_the_store_is_asked_once_for_the_secrets_of_texts_that_are_embedded_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), RemoteEmbedder()) as memory:
+        asked: list[int] = []
+        masked = memory.masked
+        monkeypatch.setattr(memory, "masked", lambda value: asked.append(len(value)) or masked(value))
+        memory.store_messages([{"content": f"Bed {n} has beans."} for n in range(50)])
+    assert max(asked) >= 50
+    assert len(asked) < 10
+
+
 def test_a_re_ranker_is_shown_masks(tmp_path: Path) -> None:
     read: list[str] = []
 

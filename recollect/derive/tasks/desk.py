@@ -267,7 +267,7 @@ class Desk:
                     if request is None:
                         return Consolidated(tasks=1)
                     assert self._model is not None
-                    answer = self._model.complete(replace(request, text=self._masked(request.text)))
+                    answer = self._model.complete(replace(request, text=self._masked([request.text])[0]))
                     calls = answer.calls
                     lease = self._calling[lease.task.id][2]
                     self._keep(lease, answer)
@@ -295,11 +295,11 @@ class Desk:
             except Stale:
                 self._means.sleep(self._means.random.uniform(0, _LONGEST_PAUSE))
 
-    def _masked(self, text: str) -> str:
-        """The text without the secrets of the messages that it tells."""
+    def _masked(self, texts: list[str]) -> list[str]:
+        """The texts without the secrets of the messages that they tell."""
         with self._space.view() as view:
             mask = self._masking.of(view)
-        return mask(text)
+        return list(map(mask, texts))
 
     def _keep(self, lease: Lease, answer: Completion) -> None:
         """It is paid for: a store that is busy or away for a moment does not lose it."""

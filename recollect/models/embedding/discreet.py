@@ -12,7 +12,8 @@ class Discreet:
 
     is_remote = True
 
-    def __init__(self, embedder: Embedder, mask: Callable[[str], str]) -> None:
+    def __init__(self, embedder: Embedder, mask: Callable[[list[str]], list[str]]) -> None:
+        """`mask` masks texts that go together: it may have to ask the store for what is secret."""
         self._embedder, self._mask = embedder, mask
 
     @property
@@ -27,4 +28,4 @@ class Discreet:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder does, float32 (n, dimensions). Raises whatever it raises."""
-        return self._embedder.embed(list(map(self._mask, texts)))
+        return self._embedder.embed(self._mask(list(texts)))
