@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from recollect.faces.cli.commands import SUMMARIES, load
-from recollect.faces.cli.parser import COMMON, HELP, Command, Option
+from recollect.faces.cli.parser import COMMON, HELP_FLAGS, Command, Option
 
 #: Between an answer and what it is for. The other shells show the answer alone.
 _SEPARATORS = {"zsh": ":", "fish": "\t"}
@@ -41,7 +41,7 @@ def completions(words: Sequence[str]) -> list[tuple[str, str]]:
     if current.startswith("-"):
         given = {option.parameter for word in before if (option := options.get(word)) and not option.several}
         told = [(word, option.help) for word, option in options.items() if option.parameter not in given]
-        return _matching([*told, (HELP[1], "Show the help.")], current)
+        return _matching([*told, (HELP_FLAGS[1], "Show the help.")], current)
     if command is None:
         return _matching(SUMMARIES.items(), current)
     return _matching([(value, "") for value in _word_values(command)], current)

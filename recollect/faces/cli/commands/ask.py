@@ -91,7 +91,7 @@ def _source(out: Output, citation: Citation) -> str:
     return f'[{citation.number}] {f" {out.symbols.dot} ".join([*named, short(message.id)])}  "{quote}"'
 
 
-COMMAND = Command(
+ASK = Command(
     ask,
     (
         'recollect ask "why did I choose Next.js?"',

@@ -43,7 +43,7 @@ def _dated() -> str:
     return f"recollect-{utc_now():%Y-%m-%d}.db"
 
 
-COMMAND = Command(
+BACKUP = Command(
     backup,
     ("recollect backup ~/backups/memory.db", "recollect backup ~/backups/"),
     words=Arguments("FILE", "file"),

@@ -32,7 +32,7 @@ def brief(session: Invocation, folder: str | None = None, budget: int = _TOKENS)
     return 0 if made.text else 1
 
 
-COMMAND = Command(
+BRIEF = Command(
     brief,
     ("recollect brief", "recollect brief ~/work/shop --budget 800"),
     (

@@ -224,7 +224,7 @@ def _edit_lines() -> None:
         return
 
 
-COMMAND = Command(
+CHAT = Command(
     chat,
     ('recollect chat "what did I decide about the bike?"', "recollect chat --in Sourdough", "recollect chat --new"),
     (

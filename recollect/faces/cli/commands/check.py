@@ -90,7 +90,7 @@ def _print_remedies(session: Invocation, violations: Sequence[Violation], *, rep
         out.note(out.hint("Without one, save what can be read: recollect export FILE"))
 
 
-COMMAND = Command(
+CHECK = Command(
     check,
     ("recollect check", "recollect check --repair"),
     (Option(("--repair",), "Rebuild what can be rebuilt.", default=False),),

@@ -65,7 +65,7 @@ def completion(session: Invocation, shell: str) -> int:
     return 0
 
 
-COMMAND = Command(
+COMPLETION = Command(
     completion,
     (
         "recollect completion bash >> ~/.bashrc",

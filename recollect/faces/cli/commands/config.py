@@ -85,7 +85,7 @@ def _as_toml(name: str, value: Any) -> str:
 
 _SETTINGS = [field for field in fields(Settings) if field.name != "origins"]
 
-COMMAND = Command(
+CONFIG = Command(
     config,
     ("recollect config", "recollect config path", "recollect config model anthropic:claude-haiku-5-5"),
     words=Arguments("path | NAME VALUE", "words", several=True, values=("path", *(field.name for field in _SETTINGS))),

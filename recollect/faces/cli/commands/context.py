@@ -121,7 +121,7 @@ def _words(text: list[str]) -> str:
     return words.strip()
 
 
-COMMAND = Command(
+CONTEXT = Command(
     context,
     (
         'recollect context "What did we decide about the API?"',

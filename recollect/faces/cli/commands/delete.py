@@ -38,7 +38,7 @@ def delete(session: Invocation, what: list[str]) -> int:
     return 0 if hidden else 1
 
 
-COMMAND = Command(
+DELETE = Command(
     delete,
     ("recollect delete 7Q2KAB", 'recollect delete "Weekend baking plan"'),
     words=Arguments("ID|TITLE", "what", required=True, several=True),

@@ -115,7 +115,7 @@ def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
     return {"import": report_as_json(report, memory.stats()), "searches": searches}
 
 
-COMMAND = Command(
+DEMO = Command(
     demo,
     ("recollect demo", "recollect demo --keep ~/recollect-sample"),
     (Option(("--keep",), "Keep the sample, with a memory of its own, in this folder.", "FOLDER"),),

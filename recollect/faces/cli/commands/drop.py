@@ -45,7 +45,7 @@ def drop(session: Invocation, what: list[str], yes: bool = False) -> int:
     return 0 if was_there else 1
 
 
-COMMAND = Command(
+DROP = Command(
     drop,
     ("recollect drop acme/rex",),
     (Option(("--yes", "-y"), "Do not ask.", default=False),),

@@ -35,7 +35,7 @@ def embed(session: Invocation, limit: int | None = None) -> int:
     return 0
 
 
-COMMAND = Command(
+EMBED = Command(
     embed,
     ("recollect embed", "recollect embed --limit 5000"),
     (Option(("--limit", "-n"), "Stop after N passages.", "N", read=whole(1)),),

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from recollect.faces.cli.terminal.output import Output
     from recollect.memory import Memory
 
-_LIMIT = 30
+_ENTITIES_LIMIT = 30
 _TYPES = (
     "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
 )  # fmt: skip
 #: What can be done by hand, with the names that it needs.
-_ACTIONS = {"add": 1, "edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "undo": 1}
+_ENTITIES_ACTIONS = {"add": 1, "edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1, "forget": 1, "undo": 1}
 
 
 def entities(
@@ -28,7 +28,7 @@ def entities(
     what: list[str] | None = None,
     type: str | None = None,
     name: str | None = None,
-    limit: int = _LIMIT,
+    limit: int = _ENTITIES_LIMIT,
 ) -> int:
     """List who and what is mentioned, and correct it.
 
@@ -41,8 +41,8 @@ def entities(
     """
     words = what or []
     memory = session.memory() if words[:1] == ["add"] else session.existing_memory()
-    if words and words[0] in _ACTIONS:
-        return _correct(session, memory, words[0], words[1:], name, type)
+    if words and words[0] in _ENTITIES_ACTIONS:
+        return _correct_entities(session, memory, words[0], words[1:], name, type)
     if name is not None:
         raise WrongUsage("--name is for edit.", hint="For example: recollect entities edit postgres --name PostgreSQL")
     if words:
@@ -52,16 +52,16 @@ def entities(
     if session.json:
         session.out.document({"entities": [entity_as_json(e) for e in found[:limit]], "more": len(found) > limit})
     else:
-        _print(session, found[:limit], more=len(found) > limit)
+        _print_entities(session, found[:limit], more=len(found) > limit)
         if not found:
             none_found(session, memory, "No entities match." if type else "No entities yet.")
     return 0 if found else 1
 
 
-def _correct(
+def _correct_entities(
     session: Invocation, memory: Memory, action: str, names: list[str], name: str | None, type: str | None
 ) -> int:
-    if len(names) != _ACTIONS[action]:
+    if len(names) != _ENTITIES_ACTIONS[action]:
         wanted = "NAME INTO" if action == "merge" else "NAME"
         raise WrongUsage(f"recollect entities {action} needs {wanted}.", hint="Quote names of several words.")
     done: dict[str, Callable[[], Entity]] = {
@@ -109,7 +109,7 @@ def title(entity: Entity, out: Output) -> str:
     return f"{out.bold(harmless(entity.name))}  {out.dim(f' {out.symbols.dot} '.join(facts))}"
 
 
-def _print(session: Invocation, found: list[Entity], *, more: bool) -> None:
+def _print_entities(session: Invocation, found: list[Entity], *, more: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import padded
     from recollect.faces.present.times import day
@@ -124,7 +124,7 @@ def _print(session: Invocation, found: list[Entity], *, more: bool) -> None:
         out.note(f"There are more: add -n {2 * len(found)}, or narrow it down with --type.")
 
 
-COMMAND = Command(
+ENTITIES = Command(
     entities,
     (
         "recollect entities --type person",
@@ -135,7 +135,7 @@ COMMAND = Command(
     (
         Option(("--type",), f"Of this type: {', '.join(_TYPES)}.", "TYPE", read=one_of(*_TYPES), values=_TYPES),
         Option(("--name",), "With edit: the new name.", "NAME"),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        Option(("--limit", "-n"), "How many are listed.", "N", default=_ENTITIES_LIMIT, read=whole(1)),
     ),
-    Arguments("NAME|ACTION", "what", several=True, values=tuple(_ACTIONS)),
+    Arguments("NAME|ACTION", "what", several=True, values=tuple(_ENTITIES_ACTIONS)),
 )

@@ -36,7 +36,7 @@ def export(session: Invocation, file: str | None = None, overwrite: bool = False
     """
     if not session.has_memory():
         session.existing_memory()
-    target = file or (_dated(session) if session.out.width is not None else "-")
+    target = file or (_dated_export(session) if session.out.width is not None else "-")
     path = None if target == "-" else Path(target).expanduser()
     if session.json and (path is None or is_standard_output(path)):
         raise InvalidInput("--json cannot be combined with an export to standard output.", hint="Name a file.")
@@ -122,14 +122,14 @@ def _print_done(session: Invocation, path: Path, records: int, size: int | None)
         session.out.note(f"{done}.")
 
 
-def _dated(session: Invocation) -> str:
+def _dated_export(session: Invocation) -> str:
     from recollect.record import utc_now
 
     name = session.settings.namespace.replace("/", "-")
     return f"recollect-{name}-{utc_now():%Y-%m-%d}.jsonl"
 
 
-COMMAND = Command(
+EXPORT = Command(
     export,
     ("recollect export history.jsonl", "recollect export - | gzip > history.jsonl.gz"),
     (Option(("--overwrite",), "Replace FILE even if it is not an export.", default=False),),

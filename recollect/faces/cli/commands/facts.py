@@ -177,7 +177,7 @@ def _print_older(out: Output, fact: Fact) -> None:
     out.line(f"        {out.dim(f'{held}:')}  {harmless(addressed(fact.content))}  {opens}")
 
 
-COMMAND = Command(
+FACTS = Command(
     facts,
     (
         "recollect facts Luna",

@@ -234,7 +234,7 @@ def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+FORGET = Command(
     forget,
     (
         "recollect forget 7Q2KAB",

@@ -10,10 +10,10 @@ from recollect.faces.cli.terminal.session import Invocation
 if TYPE_CHECKING:
     from recollect.derive.graph.relation import Graph, Paths, Relation
 
-_LIMIT = 20
+_GRAPH_LIMIT = 20
 
 
-def graph(session: Invocation, names: list[str], depth: int = 1, limit: int = _LIMIT, past: bool = False) -> int:
+def graph(session: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH_LIMIT, past: bool = False) -> int:
     """Show what an entity is related to, or how two are connected.
 
     Relations of people, places and work are facts, with the time since which they hold; --past shows what no longer
@@ -105,13 +105,13 @@ def _paths_as_json(paths: Paths) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+GRAPH = Command(
     graph,
     ('recollect graph "Maria Lopez"', "recollect graph Next.js SEO"),
     (
         Option(("--depth",), "Steps around the entity.", "N", default=1, read=whole(1, 3)),
         Option(("--past",), "Also relations that no longer hold.", default=False),
-        Option(("--limit", "-n"), "How many entities are shown.", "N", default=_LIMIT, read=whole(1, 1000)),
+        Option(("--limit", "-n"), "How many entities are shown.", "N", default=_GRAPH_LIMIT, read=whole(1, 1000)),
     ),
     Arguments("ENTITY", "names", required=True, several=True),
 )

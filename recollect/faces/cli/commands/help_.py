@@ -36,7 +36,7 @@ def help_of(name: str = "", part: str = "") -> str:
     return command_help(f"{name} {part}", command.parts[part])
 
 
-COMMAND = Command(
+HELP = Command(
     show_help,
     ("recollect help", "recollect help search", "recollect help mcp install"),
     words=Arguments("COMMAND", "which", several=True, values=tuple(SUMMARIES)),

@@ -179,7 +179,7 @@ def _take_in(session: Invocation, event: HookEvent) -> None:
         raise done.failed[0]
 
 
-COMMAND = Command(
+HOOKS = Command(
     hooks,
     ("recollect hooks", "recollect hooks install --print", "recollect hooks install", "recollect hooks remove"),
     (

@@ -197,7 +197,7 @@ def _problem_as_json(problem: Any) -> dict[str, Any]:
     return {"place": problem.place, "reason": problem.reason, "lost": problem.lost}
 
 
-COMMAND = Command(
+IMPORT = Command(
     import_,
     (
         "recollect import ~/Downloads/chatgpt-export.zip",

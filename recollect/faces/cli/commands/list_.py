@@ -42,11 +42,11 @@ def list_(
     if session.json:
         session.out.document({"conversations": [_as_json(row) for row in rows[:limit]], "more": more})
     else:
-        _print(session, rows[:limit], more=more)
+        _print_list(session, rows[:limit], more=more)
     return 0 if rows else 1
 
 
-def _print(session: Invocation, rows: list[ConversationRow], *, more: bool) -> None:
+def _print_list(session: Invocation, rows: list[ConversationRow], *, more: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import padded, shortened
     from recollect.faces.present.names import short, source_label, titled
@@ -79,7 +79,7 @@ def _as_json(row: ConversationRow) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+LIST = Command(
     list_,
     ("recollect list --source claude --since 2025", "recollect list bread -n 5"),
     (

@@ -48,7 +48,7 @@ def mcp(
     return 0
 
 
-COMMAND = Command(
+MCP = Command(
     mcp,
     ("recollect mcp install", "recollect mcp install claude-desktop", "recollect mcp --tools all --read-only"),
     (

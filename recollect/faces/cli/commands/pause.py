@@ -46,7 +46,7 @@ def _end(words: list[str], now: datetime) -> datetime | None:
     return now + timedelta(**{name: int(found[1])})
 
 
-COMMAND = Command(
+PAUSE = Command(
     pause,
     ("recollect pause", "recollect pause 2h"),
     words=Arguments("FOR", "length", several=True),

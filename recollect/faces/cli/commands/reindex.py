@@ -27,7 +27,7 @@ def reindex(session: Invocation) -> int:
     return 0
 
 
-COMMAND = Command(
+REINDEX = Command(
     reindex,
     ("recollect reindex", "recollect reindex --namespace acme/rex"),
 )

@@ -44,7 +44,7 @@ def relate(
     return 0
 
 
-COMMAND = Command(
+RELATE = Command(
     relate,
     (
         'recollect relate "Sam Berg" LIVES_IN Porto --since 2024-05',

@@ -50,7 +50,7 @@ def remember(
     return 0
 
 
-COMMAND = Command(
+REMEMBER = Command(
     remember,
     (
         "recollect remember The spare key is with Ana",

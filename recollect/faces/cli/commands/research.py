@@ -81,7 +81,7 @@ def _made(session: Invocation, memory: Memory, asked: str, options: dict[str, An
     began = utc_now()
     try:
         if not session.json:
-            return _told(session, memory.research_stream(asked, **options))
+            return _told_research(session, memory.research_stream(asked, **options))
         report = memory.research(asked, **options)
     except KeyboardInterrupt:
         # Before its plan is made, there is nothing to resume.
@@ -92,7 +92,7 @@ def _made(session: Invocation, memory: Memory, asked: str, options: dict[str, An
     return report
 
 
-def _told(session: Invocation, events: Generator[Event, None, None]) -> Report:
+def _told_research(session: Invocation, events: Generator[Event, None, None]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
     from recollect.answer.ask.answer import Step
     from recollect.answer.research.report import Report
@@ -138,7 +138,7 @@ def _state(out: Output, one: SavedReport) -> str:
     return out.hint(f"interrupted: recollect research --resume {short(one.id)}")
 
 
-COMMAND = Command(
+RESEARCH = Command(
     research,
     (
         'recollect research "compare my database design with my deployment"',

@@ -80,7 +80,7 @@ def _is_path(name: str) -> bool:
     return (os.sep in name or name.startswith("~") or name.lower().endswith(_ENDINGS)) and " " not in name
 
 
-COMMAND = Command(
+RESTORE = Command(
     restore,
     ("recollect restore 7Q2KAB", "recollect restore ~/backups/memory.db", "recollect restore memory.db --replace"),
     (Option(("--replace",), "With FILE: replace the existing memory.", default=False),),

@@ -23,4 +23,4 @@ def resume(session: Invocation) -> int:
     return 0 if ended else 1
 
 
-COMMAND = Command(resume, ("recollect resume",))
+RESUME = Command(resume, ("recollect resume",))

@@ -179,7 +179,7 @@ def _words(query: list[str]) -> str:
     return text.strip()
 
 
-COMMAND = Command(
+SEARCH = Command(
     search,
     (
         "recollect search that sourdough hydration trick",

@@ -28,14 +28,14 @@ def secrets(session: Invocation, source: list[str] | None = None) -> int:
         found = memory.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
     if session.json:
-        session.out.document({"secrets": [_as_json(one) for one in found]})
+        session.out.document({"secrets": [_as_json_secrets(one) for one in found]})
     else:
-        for line in _lines(session, found):
+        for line in _lines_secrets(session, found):
             session.out.line(line)
     return 0 if found else 1
 
 
-def _lines(session: Invocation, found: Sequence[StoredSecret]) -> Iterator[str]:
+def _lines_secrets(session: Invocation, found: Sequence[StoredSecret]) -> Iterator[str]:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import cell_len, padded, shortened
     from recollect.faces.present.names import short, source_label, titled
@@ -58,7 +58,7 @@ def _lines(session: Invocation, found: Sequence[StoredSecret]) -> Iterator[str]:
         yield out.hint("To see one: recollect show CODE. To take them all out: recollect forget --secrets")
 
 
-def _as_json(one: StoredSecret) -> dict[str, Any]:
+def _as_json_secrets(one: StoredSecret) -> dict[str, Any]:
     from recollect.record import iso
 
     return {
@@ -85,15 +85,15 @@ def take_out(session: Invocation, source: Sequence[str], *, dry_run: bool, yes: 
         elif not asked.secrets:
             out.line("No keys, tokens or passwords were found; nothing was removed.")
         else:
-            out.line(f"This removes {_counted(asked)}. Nothing was removed: this was a dry run.")
+            out.line(f"This removes {_counted_secrets(asked)}. Nothing was removed: this was a dry run.")
         return 0 if asked.secrets else 1
     if not yes:
         if session.json or not out.can_ask:
             raise InvalidInput(
-                f"Nothing was removed. This would remove {_counted(asked)}, and there is no terminal to ask on.",
+                f"Nothing was removed. This would remove {_counted_secrets(asked)}, and there is no terminal to ask on.",
                 hint="Add --yes to remove them, or --dry-run to see what they are.",
             )
-        out.line(out.bold(f"This removes {_counted(asked)} from {session.settings.namespace}. The texts stay."))
+        out.line(out.bold(f"This removes {_counted_secrets(asked)} from {session.settings.namespace}. The texts stay."))
         with on_interrupt("Nothing was removed."):
             if not out.confirms("Remove for good?"):
                 out.line("Nothing was removed.")
@@ -104,11 +104,11 @@ def take_out(session: Invocation, source: Sequence[str], *, dry_run: bool, yes: 
     if session.json:
         out.document(_taken_as_json(done, done=True))
     else:
-        out.line(f"Removed {_counted(done)}. Change them where they were used: what has been seen is not secret again.")
+        out.line(f"Removed {_counted_secrets(done)}. Change them where they were used: what has been seen is not secret again.")
     return 0
 
 
-def _counted(found: TakenOut) -> str:
+def _counted_secrets(found: TakenOut) -> str:
     from recollect.faces.present.times import number
 
     places = number(found.messages, "message")
@@ -127,4 +127,4 @@ def _taken_as_json(found: TakenOut, *, done: bool) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(secrets, ("recollect secrets", "recollect secrets --source claude-code --json"), (SOURCE,))
+SECRETS = Command(secrets, ("recollect secrets", "recollect secrets --source claude-code --json"), (SOURCE,))

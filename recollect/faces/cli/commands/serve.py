@@ -135,7 +135,7 @@ def _warm(memory: Memory) -> None:
         memory.search("what was it", limit=1, facets=True)
 
 
-COMMAND = Command(
+SERVE = Command(
     serve,
     (
         "recollect serve --open",

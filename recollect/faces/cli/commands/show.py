@@ -195,7 +195,7 @@ def _pager(chosen: str) -> list[str] | None:
     return next((list(pager) for pager in _PAGERS if shutil.which(pager[0])), None)
 
 
-COMMAND = Command(
+SHOW = Command(
     show,
     (
         "recollect show 1",

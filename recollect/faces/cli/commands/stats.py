@@ -49,7 +49,7 @@ def stats(session: Invocation) -> int:
     if session.json:
         building = {"rebuilding": index.building is not None}
         facts["paused"] = bool(pause_words())
-        session.out.document(facts | _as_json(counts) | {"index": building, "models": _spent_as_json(spent)})
+        session.out.document(facts | _as_json_stats(counts) | {"index": building, "models": _spent_as_json(spent)})
         return 0
     for name, value in _rows(facts, counts, index, session.out.symbols.dash):
         session.out.line(f"{name:<18} {value}")
@@ -112,7 +112,7 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
         yield "time", f"{day(first)} {dash} {day(last)}"
 
 
-def _as_json(counts: Counts) -> dict[str, Any]:
+def _as_json_stats(counts: Counts) -> dict[str, Any]:
     from recollect.record import iso
 
     return {
@@ -135,7 +135,7 @@ def _as_json(counts: Counts) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+STATS = Command(
     stats,
     ("recollect stats", "recollect stats --json"),
 )

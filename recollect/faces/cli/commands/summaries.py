@@ -174,7 +174,7 @@ def _as_json(one: Summary, title: str) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+SUMMARIES = Command(
     summaries,
     ("recollect summaries luna", "recollect summaries --kind period --since 2025-03"),
     (

@@ -38,10 +38,10 @@ def tasks(session: Invocation, ids: list[str] | None = None, retry: bool = False
     more, rows = len(rows) > limit, rows[:limit]
     numbers = task_counts(memory, memory.stats())
     if session.json:
-        found = [_as_json(state, task, why) for state, task, why in rows]
+        found = [_as_json_tasks(state, task, why) for state, task, why in rows]
         session.out.document({**numbers, "tasks": found, "more": more})
     else:
-        _print(session, numbers, rows, more=more)
+        _print_tasks(session, numbers, rows, more=more)
     return 0
 
 
@@ -72,7 +72,7 @@ def _retry(session: Invocation, names: list[str]) -> int:
     return 0
 
 
-def _print(session: Invocation, numbers: dict[str, int], rows: list[_Row], *, more: bool) -> None:
+def _print_tasks(session: Invocation, numbers: dict[str, int], rows: list[_Row], *, more: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import padded, shortened
     from recollect.faces.present.names import short
@@ -97,7 +97,7 @@ def _print(session: Invocation, numbers: dict[str, int], rows: list[_Row], *, mo
         out.line(out.hint("To try again what failed: recollect tasks --retry"))
 
 
-def _as_json(state: str, task: Task, why: str) -> dict[str, Any]:
+def _as_json_tasks(state: str, task: Task, why: str) -> dict[str, Any]:
     from recollect.record import iso
 
     return {
@@ -110,7 +110,7 @@ def _as_json(state: str, task: Task, why: str) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+TASKS = Command(
     tasks,
     ("recollect tasks", "recollect tasks --retry", "recollect tasks --retry 7Q2KAB"),
     (

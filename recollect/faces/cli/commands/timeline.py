@@ -43,15 +43,15 @@ def timeline(session: Invocation, period: list[str] | None = None, topics: int =
         return 0 if days else 1
     found = memory.timeline(topics)
     if session.json:
-        session.out.document(_as_json(found))
+        session.out.document(_as_json_timeline(found))
     elif found.days or found.undated:
-        _print(session.out, found)
+        _print_timeline(session.out, found)
     elif not told_empty(session):
         session.out.line("Nothing was said yet.")
     return 0 if found.days or found.undated else 1
 
 
-def _print(out: Output, found: Timeline) -> None:
+def _print_timeline(out: Output, found: Timeline) -> None:
     months: Counter[str] = Counter()
     for day, count in found.days:
         months[f"{day:%Y-%m}"] += count
@@ -96,7 +96,7 @@ def _print_days(out: Output, days: list[Day]) -> None:
             out.line(f"  {short(row.first)}  {harmless(titled(row.conversation.title))}  {out.dim(facts)}")
 
 
-def _as_json(found: Timeline) -> dict[str, Any]:
+def _as_json_timeline(found: Timeline) -> dict[str, Any]:
     from recollect.faces.present.knowledge import topic_as_json
 
     return {
@@ -132,7 +132,7 @@ def _day_as_json(day: Day) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+TIMELINE = Command(
     timeline,
     ("recollect timeline", "recollect timeline 2025-03", 'recollect timeline "last week"'),
     (Option(("--topics",), "How many of the largest topics are listed.", "N", default=_TOPICS, read=whole(0)),),

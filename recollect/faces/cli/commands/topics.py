@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from recollect.derive.topics.reading import Segment, Topic
     from recollect.record import Message
 
-_LIMIT = 20
+_TOPICS_LIMIT = 20
 
 
 def topics(
-    session: Invocation, which: list[str] | None = None, conversation: str | None = None, limit: int = _LIMIT
+    session: Invocation, which: list[str] | None = None, conversation: str | None = None, limit: int = _TOPICS_LIMIT
 ) -> int:
     """List what many conversations are about, or where one changes its subject.
 
@@ -124,7 +124,7 @@ def _message_as_json(message: Message) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+TOPICS = Command(
     topics,
     (
         "recollect topics",
@@ -133,7 +133,7 @@ COMMAND = Command(
     ),
     (
         Option(("--conversation",), "The segments of this conversation (id or title).", "ID|TITLE"),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        Option(("--limit", "-n"), "How many are listed.", "N", default=_TOPICS_LIMIT, read=whole(1)),
     ),
     Arguments("TOPIC", "which", several=True),
 )

@@ -72,7 +72,7 @@ def _once(session: Invocation, make: Callable[[Callable[[Progress], None]], Watc
     return 0
 
 
-COMMAND = Command(
+WATCH = Command(
     watch,
     ("recollect watch", "recollect watch ~/exports", "recollect watch --once"),
     (

@@ -144,7 +144,7 @@ def _as_json(done: Done) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+WORKER = Command(
     worker,
     ("recollect worker --once", "recollect worker --model anthropic:claude-haiku-5-5", "recollect worker --stop"),
     (

@@ -26,7 +26,7 @@ def show_backlog(session: Invocation, memory: Memory, namespaces: Sequence[str])
     found = memory.backlog(namespaces=namespaces) if namespaces else None
     out = session.out
     if session.json:
-        out.document({"model": session.settings.background_model or None} | _as_json(found))
+        out.document({"model": session.settings.background_model or None} | _as_json_backlog(found))
     elif found is None:
         out.line(out.hint("No language model is set, so none would be asked: recollect worker --dry-run --model NAME"))
     elif not found.estimate.calls:
@@ -37,7 +37,7 @@ def show_backlog(session: Invocation, memory: Memory, namespaces: Sequence[str])
     return 0
 
 
-def _as_json(found: Backlog | None) -> dict[str, Any]:
+def _as_json_backlog(found: Backlog | None) -> dict[str, Any]:
     waiting = ("requests", "conversations", "messages")
     numbers = {name: getattr(found, name) if found else 0 for name in waiting}
     if found is None:

@@ -22,7 +22,7 @@ _INDENT = "     "
 _NARROW = 24  # an excerpt gets no less
 _WIDEST = 100  # longer lines of prose are hard to read
 _AROUND = 20  # lines of a file before and after the place that was found
-_SHOWN = 10  # names of files that are gone
+_DOCUMENTS_SHOWN = 10  # names of files that are gone
 
 
 def import_documents(session: Invocation, paths: Sequence[str], *, all_problems: bool, again: bool) -> int:
@@ -66,8 +66,8 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
         them = "it" if report.forgotten == 1 else "them"
         out.line(f"  left out: {number(report.forgotten, 'document')} that you forgot ({back} brings {them} back)")
     if report.removed:
-        names = ", ".join(harmless(name) for name in report.removed[:_SHOWN])
-        more = f" {out.symbols.more}" if len(report.removed) > _SHOWN else ""
+        names = ", ".join(harmless(name) for name in report.removed[:_DOCUMENTS_SHOWN])
+        more = f" {out.symbols.more}" if len(report.removed) > _DOCUMENTS_SHOWN else ""
         out.line(f"  no longer files, still found: {names}{more} ({out.hint('recollect forget NAME')} removes one)")
     if others := report.notes.get("other files"):
         out.line(out.dim(f"  skipped: {number(others, 'other file')}"))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
     from recollect.record import Message
 
-_SHOWN = 10
+_PERSON_SHOWN = 10
 _EXCERPT = 70  # characters of a message
 
 
@@ -32,7 +32,7 @@ def forget_person(session: Invocation, memory: Memory, name: str, *, mentions: b
             confirm=lambda shown: _agrees(session, shown),
         )
     if session.json:
-        session.out.document(_as_json(person))
+        session.out.document(_as_json_person(person))
     elif person.removed:
         session.out.line(f"{_harmless(person.names[0])} is forgotten: {number(len(person.said), 'message')} of theirs.")
         session.out.line(session.out.hint("To see whether anything still names them: recollect search"))
@@ -95,10 +95,10 @@ def _others(person: Person) -> str:
 
 
 def _list(session: Invocation, lines: Sequence[str]) -> None:
-    for line in lines[:_SHOWN]:
+    for line in lines[:_PERSON_SHOWN]:
         session.out.line(f"  {line}")
-    if len(lines) > _SHOWN:
-        session.out.line(f"  {session.out.symbols.more} and {len(lines) - _SHOWN:,} more")
+    if len(lines) > _PERSON_SHOWN:
+        session.out.line(f"  {session.out.symbols.more} and {len(lines) - _PERSON_SHOWN:,} more")
 
 
 def _lines(messages: Sequence[Message]) -> list[str]:
@@ -117,7 +117,7 @@ def _harmless(text: str) -> str:
     return harmless(text).replace("\n", " ")
 
 
-def _as_json(person: Person) -> dict[str, Any]:
+def _as_json_person(person: Person) -> dict[str, Any]:
     return {
         "removed": person.removed,
         "names": list(person.names),
