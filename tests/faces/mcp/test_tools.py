@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from recollect.answer.tools import TOOLS
-from recollect.faces.cli.commands.mcp import MCP
+from recollect.faces.cli.commands.serving import MCP
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
 from recollect.text.marks import OPEN, cut_recall
