@@ -18,7 +18,7 @@ from benchmarks.report import machine_line
 from benchmarks.tables import table
 from recollect.sample import write_archive
 from recollect.store import View
-from recollect.store.kept import Kept
+from recollect.store.results import Kept
 
 _CALLS = 50
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from datetime import timedelta
 from recollect.record import new_id, stable_id
 from recollect.store import Change, Lease, Space, Store
 from recollect.store.change import Task
-from recollect.store.kept import Kept
+from recollect.store.results import Kept
 from tests.store.builders import DEFAULT, branched, write
 
 
@@ -22,7 +22,7 @@ class Reader:
 
     def __call__(self) -> int:
         with self._space.view() as view:
-            self._kept.of(view, "sizes", lambda: self._look(view.counts()))
+            self._kept.of(view.stamp, "sizes", lambda: self._look(view.counts()))
         return self.looked
 
     def _look(self, found: object) -> object:
@@ -54,14 +54,14 @@ def test_what_is_kept_holds_until_something_is_written(open_store: Callable[[], 
 def test_two_readings_of_one_view_have_two_names(space: Space) -> None:
     kept = Kept()
     with space.view() as view:
-        assert [kept.of(view, name, lambda name=name: name) for name in ("a", "b", "a")] == ["a", "b", "a"]
+        assert [kept.of(view.stamp, name, lambda name=name: name) for name in ("a", "b", "a")] == ["a", "b", "a"]
 
 
 def test_no_more_is_kept_than_there_is_room_for(space: Space) -> None:
     kept, looked = Kept(), list[int]()
     with space.view() as view:
         for number in (*range(200), 0):
-            kept.of(view, number, lambda number=number: looked.append(number))
+            kept.of(view.stamp, number, lambda number=number: looked.append(number))
     assert looked == [*range(200), 0]
 
 
@@ -74,7 +74,7 @@ def test_what_was_read_before_a_write_is_let_go(open_store: Callable[[], Store])
     for _ in range(3):
         space.write(Change(tasks=[Task(id=new_id(), kind="index")]))
         with space.view() as view:
-            reading = kept.of(view, "sizes", Reading)
+            reading = kept.of(view.stamp, "sizes", Reading)
             read.append(weakref.ref(reading))
             del reading
     gc.collect()

@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from recollect.index.threads import Turns
+from recollect.runtime.processes import Turns
 
 #: All turns are had when the process is forked.
 _FORKED = """
 import os, threading
-from recollect.index.threads import _turns, turn
+from recollect.runtime.processes import _turns, turn
 while _turns._free:
     threading.Thread(target=_turns._take).start()
 if os.fork() == 0:
@@ -85,7 +85,7 @@ def test_who_is_interrupted_while_waiting_takes_no_turn_along(
 
     turns._take()
     with monkeypatch.context() as patched:
-        patched.setattr("recollect.index.threads.threading.Event", Interrupted)
+        patched.setattr("recollect.runtime.processes.threading.Event", Interrupted)
         with pytest.raises(KeyboardInterrupt):
             turns._take()
     if not is_handed_over:

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.engines.choose import credentials
 from recollect.errors import InvalidInput
-from recollect.runtime.place import Address, read_address, read_place
+from recollect.runtime.files import Address, read_address, read_place
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index import shortened as shortened_module
+from recollect.index import block as shortened_module
+from recollect.index.block import Shortened
 from recollect.index.corpus import Corpus
-from recollect.index.quantize import to_int8, unit
-from recollect.index.shortened import Shortened
-from recollect.index.statistics import Moments
+from recollect.index.numeric import Moments, to_int8, unit
 from recollect.store.passages import Float
 from tests.index.rows import SIZE, ListEngine, made_rows
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.index.segment import seal, unseal, without
+from recollect.index.source import seal, unseal, without
 from recollect.index.terms import Terms, index_terms, joined, only
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged
 from tests.index.rows import made_rows, row
 from tests.properties import examples
 
