@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 from recollect.text.words import word_lists
 
 _CALENDAR, _NAMES, _OPENINGS = word_lists("calendar"), word_lists("names"), word_lists("openings")
 
 TIMES = frozenset[str]().union(*(_CALENDAR[name] for name in _CALENDAR if name != "times in any language"))
 NATIONS = frozenset(_NAMES["nations"])
-LABELS = frozenset(_OPENINGS["labels"])
+GREETINGS, LABELS = frozenset(_OPENINGS["greetings"]), frozenset(_OPENINGS["labels"])
 #: What is no part of a name, wherever it stands.
-CUTS = (TIMES | NATIONS | STOP_WORDS).union(_OPENINGS["greetings"]) - {"of", "the", "for", "new", "best", "us"}
+CUTS = (TIMES | GREETINGS | NATIONS | STOP_WORDS) - {"of", "the", "for", "new", "best", "us"}
 #: What names nothing alone.
 NEVER = CUTS | LABELS | frozenset({"of", "the", "for", "new"})
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from recollect.text.dates import MONTHS, WEEKDAYS
 from recollect.text.words import word_lists
 
-_FAMILY, _CALENDAR = word_lists("family"), word_lists("calendar")
+_FAMILY = word_lists("family")
 _SHE, _HE, _EITHER, _PLURAL = (_FAMILY[name] for name in ("she", "he", "either", "several"))
 _ANIMALS = _FAMILY["animals"]
 _KIND_OF = {word: kind for kind in ("dog", "cat", "rabbit") for word in _FAMILY[f"{kind}s"]}
@@ -30,7 +31,7 @@ OWN = rf"(?:(?:{' |'.join(_WHICH)} )*(?:{PEOPLE})|{ANIMAL})"
 
 NAME = r"[A-ZÀ-ÖØ-Þ](?:['’][A-Z])?[a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)?"
 #: Capitalised words at the start of a clause that are no names.
-_NO_NAMES = frozenset(_CALENDAR["months"] + _CALENDAR["weekdays"] + word_lists("names")["no names"])
+_NO_NAMES = frozenset(MONTHS + WEEKDAYS + word_lists("names")["no names"])
 
 
 @dataclass(slots=True)

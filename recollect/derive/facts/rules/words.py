@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.dates import MONTHS, WEEKDAYS
 from recollect.text.words import word_lists
 
 PROFESSION = (
@@ -48,8 +49,7 @@ _JOKES = re.compile(
 )
 
 #: Software that one moves to, and that is no place; firms are no places either.
-_CALENDAR, _NAMES = word_lists("calendar"), word_lists("names")
-_NO_PLACES = frozenset(_CALENDAR["months"] + _CALENDAR["weekdays"] + _NAMES["no places"])
+_NO_PLACES = frozenset(MONTHS + WEEKDAYS + word_lists("names")["no places"])
 _DWELLING = re.compile(
     r"^(?:(?:small|tiny|large|big|old|new|quiet|rural|one|two|three|four|studio|1|2|3|4|one-bedroom|two-bedroom|"
     r"\w+-bedroom|bedroom|coastal|mountain|little|nice|shared|rented|ground-floor|top-floor)\s+)*"
