@@ -136,8 +136,8 @@ def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, 
             if title is not None and (not of_group or (match is not None and match.is_query and not newest)):
                 of_title = _title_hits(view, asked, title, score, ranking.words)
                 opened = {hit.message.id for hit in of_title}
-                others = [hit for hit in of_group if hit.message.id not in opened]
-                of_group = [*of_title, *others][:_MESSAGES_SHOWN]
+                of_title += [hit for hit in of_group if hit.message.id not in opened]
+                of_group = of_title[:_MESSAGES_SHOWN]
             if of_group:
                 results.append((score, of_group))
         at = last
