@@ -23,7 +23,7 @@ import recollect
 from benchmarks.machine import machine
 from benchmarks.served import served
 from recollect.faces.web.graphing.kinds import KINDS
-from recollect.faces.web.graphing.layout import Placed, laid_out
+from recollect.faces.web.graphing.layout import LayoutNode, laid_out
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 #: Notes the times between frames, in milliseconds, until it is asked for them.
@@ -110,7 +110,9 @@ def _picture(count: int) -> str:
     chance = random.Random(20)
     parents = ["n0"] * min(150, count - 1) + [f"n{1 + i % 150}" for i in range(max(0, count - 151))]
     names = [
-        Placed(f"n{i}", f"Name {i}", KINDS[i % len(KINDS)], parent, chance.random(), 5 + 10 * chance.random(), i < 20)
+        LayoutNode(
+            f"n{i}", f"Name {i}", KINDS[i % len(KINDS)], parent, chance.random(), 5 + 10 * chance.random(), i < 20
+        )
         for i, parent in enumerate(parents, 1)
     ]
     places = laid_out("n0", names, {})

@@ -18,7 +18,7 @@ import recollect
 from benchmarks.machine import peak_memory
 from recollect.watching.folders import Watched
 from recollect.watching.keeping_out import KeepingOut
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.looking import look
 from recollect.watching.watcher import Round, Watcher
 
@@ -32,7 +32,7 @@ def main(megabytes: int = 100, files: int = 200) -> None:
         project.mkdir(parents=True)
         sessions = [_session(project, number, megabytes * 1_000_000 // files) for number in range(files)]
         with recollect.open(Path(folder) / "memory.db", background=False) as memory:
-            kept = Kept(Path(folder) / "state", Path(memory.location), memory.namespace)
+            kept = ImportedFiles(Path(folder) / "state", Path(memory.location), memory.namespace)
             keeping_out = KeepingOut.own(())
             watched = [Watched("Claude Code", project.parent)]
             began = time.perf_counter()

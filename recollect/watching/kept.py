@@ -17,7 +17,7 @@ from recollect.runtime.place import Place
 from recollect.watching.looking import Stamp
 
 
-class Kept:
+class ImportedFiles:
     """The states of files as they were imported into one namespace of one store."""
 
     def __init__(self, folder: Path, store: Place, namespace: str) -> None:

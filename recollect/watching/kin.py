@@ -22,7 +22,7 @@ _LINES = ".jsonl"
 
 
 @dataclass(slots=True)
-class _Read:
+class _ReadPosition:
     """Which file it is by its inode, and how far it was read."""
 
     number: int
@@ -34,7 +34,7 @@ class Kin:
     """The files of one project folder of Claude Code."""
 
     folder: Path
-    _read: dict[Path, _Read] = field(default_factory=dict)
+    _read: dict[Path, _ReadPosition] = field(default_factory=dict)
     _first: dict[int, Path] = field(default_factory=dict)  # by a name (its hash), a file that has it
     _above: dict[Path, Path] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class Kin:
 
     def _learn(self, file: Path, stamp: Stamp) -> None:
         """Reads what is new. A file that was replaced or cut is read again; what it named before counts still."""
-        read = self._read.setdefault(file, _Read(stamp.number))
+        read = self._read.setdefault(file, _ReadPosition(stamp.number))
         if read.number != stamp.number or stamp.size < read.until:
             read.number, read.until = stamp.number, 0
         if stamp.size == read.until:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.looking import Stamp, look
 
 #: Days that Claude Code keeps a session from its last line on, unless its settings say otherwise.
@@ -16,7 +16,7 @@ _PERIOD = 30
 _SOON = timedelta(days=7)
 
 
-def not_in(folder: Path, kept: Kept, last_import: datetime | None) -> dict[Path, Stamp]:
+def not_in(folder: Path, kept: ImportedFiles, last_import: datetime | None) -> dict[Path, Stamp]:
     """The files of a folder that have changed since they were last read: by an import, by `watch` or by a hook."""
     before = last_import.timestamp() * 1e9 if last_import else 0.0
     return {

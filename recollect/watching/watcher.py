@@ -25,7 +25,7 @@ from recollect.ingest.importing import ImportReport, Progress
 from recollect.memory import Memory
 from recollect.watching.folders import Watched
 from recollect.watching.keeping_out import KeepingOut
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.kin import Kin
 from recollect.watching.looking import Stamp, look
 from recollect.watching.memory_tools import is_of_memory_tool
@@ -48,7 +48,7 @@ _log = logging.getLogger("recollect.watching")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PlaceImport:
     """What a round took in from one place."""
 
     label: str
@@ -67,7 +67,7 @@ class Round:
     that the user keeps out.
     """
 
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[PlaceImport] = field(default_factory=list)
     left_out: int = 0
     kept_out: int = 0
     problems: list[Problem] = field(default_factory=list)  # told for the first time
@@ -106,7 +106,7 @@ class Watcher:
         self,
         memory: Memory,
         folders: Sequence[Watched],
-        kept: Kept,
+        kept: ImportedFiles,
         keeping_out: KeepingOut,
         *,
         progress: Callable[[Progress], None] | None = None,
@@ -212,7 +212,7 @@ class Watcher:
         self._rests[family.place] = self._clock() + min(_LONGEST_REST, took * _REST)
         self._kept.take(family.changed)
         if report is not None and report.sources:
-            done.taken.append(Taken(watched.label, report, took))
+            done.taken.append(PlaceImport(watched.label, report, took))
             done.problems += [problem for problem in report.problems if problem not in self._told]
             self._told.update(done.problems)
         return done

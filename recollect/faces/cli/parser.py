@@ -57,7 +57,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Words:
+class Arguments:
     """The words that are no options. With `dashes` they may begin with a dash, as in `search nginx -mixer`."""
 
     metavar: str
@@ -83,7 +83,7 @@ class Command:
     run: Callable[..., int | None]
     examples: tuple[str, ...]
     options: tuple[Option, ...] = ()
-    words: Words | None = None
+    words: Arguments | None = None
     parts: Mapping[str, Command] = field(default_factory=dict)
 
 
@@ -141,7 +141,7 @@ def parse_root(words: Sequence[str], extra: Sequence[Option]) -> tuple[dict[str,
 class _Reading:
     """One command line under way."""
 
-    def __init__(self, name: str, options: Sequence[Option], words: Words | None) -> None:
+    def __init__(self, name: str, options: Sequence[Option], words: Arguments | None) -> None:
         self._command = f"{PROGRAM} {name}".strip()
         self._options: Mapping[str, Option] = {flag: option for option in options for flag in option.flags}
         self._words, self._free = words, not name

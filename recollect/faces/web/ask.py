@@ -15,7 +15,7 @@ from recollect.faces.web.cited import answer as as_html
 from recollect.faces.web.cited import extract, with_caret
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
-from recollect.faces.web.runs import Run, runs_of, sources_known
+from recollect.faces.web.runs import WebRun, runs_of, sources_known
 from recollect.faces.web.sources import as_text, grouped, hold, place
 from recollect.faces.web.steps import steps, words_so_far
 
@@ -37,7 +37,7 @@ _NOT_KNOWN_FOR = 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskParameters:
     """A question with what it is narrowed to, as the address says it."""
 
     question: str
@@ -48,7 +48,7 @@ class Asked:
     intent: str = ""
 
     @classmethod
-    def read(cls, request: Request, question: str) -> Asked:
+    def read(cls, request: Request, question: str) -> AskParameters:
         """From the address; empty fields of a form narrow nothing."""
         given = request.query_params
         one = {name: given.get(name, "").strip() for name in ("since", "until", "in", "intent")}
@@ -75,7 +75,7 @@ class Asked:
 @router.get("/ask")
 def ask(request: Request, memory: Scoped, q: str = "") -> Response:
     """The answer to a question, as far as it has come; without one the box."""
-    asked = Asked.read(request, q)
+    asked = AskParameters.read(request, q)
     runs, namespace = runs_of(request), str(memory.namespace)
     if asked.question and wants_json(request):
         return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options).to_json())
@@ -106,13 +106,13 @@ def ask(request: Request, memory: Scoped, q: str = "") -> Response:
 @router.post("/ask")
 def ask_again(request: Request, memory: Scoped, q: Annotated[str, Form()]) -> Response:
     """Asks once more, whatever was answered before; what it is narrowed to stands in the address."""
-    asked = Asked.read(request, q)
+    asked = AskParameters.read(request, q)
     if asked.question:
         _begin(request, memory, asked)
     return RedirectResponse(asked.address(request), 303)
 
 
-def _begin(request: Request, memory: Memory, asked: Asked) -> Run:
+def _begin(request: Request, memory: Memory, asked: AskParameters) -> WebRun:
     def work(tell: Callable[[Any], None]) -> Any:
         last: Any = None
         with closing(memory.ask_stream(asked.question, **asked.options)) as events:
@@ -128,7 +128,7 @@ def _asked_here(request: Request) -> bool:
     return request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
-def _answers(run: Run) -> bool:
+def _answers(run: WebRun) -> bool:
     """Whether it has an answer or may come to one. What was stopped is asked anew, and after a while what was not
     known: somebody may have filled the memory meanwhile.
     """
@@ -137,12 +137,12 @@ def _answers(run: Run) -> bool:
     return not run.stopped or run.ended is None
 
 
-def _still_holds(memory: Memory, run: Run) -> bool:
+def _still_holds(memory: Memory, run: WebRun) -> bool:
     """Whether what an answer cites is in the memory as it was."""
     return run.result is None or hold(memory, run.result.citations)
 
 
-def _view(request: Request, run: Run) -> dict[str, Any]:
+def _view(request: Request, run: WebRun) -> dict[str, Any]:
     """What the template shows of a run."""
     found = run.result
     citations = found.citations if found else ()
@@ -182,12 +182,12 @@ def _wording() -> dict[str, Any]:
     }
 
 
-def _parts(request: Request, run: Run) -> Mapping[str, str]:
+def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
     return fragments(request, "ask.html", _PARTS, **_view(request, run))
 
 
-def _where(request: Request, run: Run) -> str:
-    asked: Asked = run.key  # type: ignore[assignment]
+def _where(request: Request, run: WebRun) -> str:
+    asked: AskParameters = run.key  # type: ignore[assignment]
     return asked.address(request)
 
 

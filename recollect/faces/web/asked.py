@@ -9,7 +9,7 @@ LIMIT = 10  # results of a page
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchParameters:
     """What a search page is asked for, as its address says it: `month` is one month, instead of since and until.
     `offset` is where in the order of all results the page begins.
     """

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recollect.faces.web.spans import Span
+from recollect.faces.web.spans import CalendarSpan
 
 if TYPE_CHECKING:
     from recollect.memory.timeline import Band, Timeline
@@ -28,7 +28,7 @@ _FEWEST = 12  # columns, so that those of a short history are not as broad as a 
 class Dot:
     """What was said of a topic in a span, `r` by how much."""
 
-    span: Span
+    span: CalendarSpan
     x: float
     y: float
     r: float
@@ -37,7 +37,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TopicRow:
     """A topic: its name stands at `y`, a line under it at `line`."""
 
     band: Band
@@ -47,31 +47,31 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TimelineBar:
     """All that was said in a span."""
 
-    span: Span
+    span: CalendarSpan
     x: float
     height: float
     messages: int
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class TimelineDrawing:
     """The bands, drawn: `unit` is the length of a column in months. `years` are where years begin."""
 
     width: int
     height: int
     column: float
     unit: int
-    bars: tuple[Bar, ...]
-    rows: tuple[Row, ...]
+    bars: tuple[TimelineBar, ...]
+    rows: tuple[TopicRow, ...]
     years: tuple[tuple[float, int], ...]
     chosen: float | None
     base: int = _BARS
 
 
-def wide(timeline: Timeline, chosen: Span | None) -> Picture | None:
+def wide(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | None:
     """For a screen: names left of the rows, columns of months, of quarters or years in a long history."""
     spans = _spans(timeline)
     if not spans:
@@ -80,7 +80,7 @@ def wide(timeline: Timeline, chosen: Span | None) -> Picture | None:
     return _drawn(timeline, chosen, unit, _NAMES, _WIDE, names_above=False)
 
 
-def thin(timeline: Timeline, chosen: Span | None) -> Picture | None:
+def thin(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | None:
     """For a phone: names above the rows, columns of quarters or years."""
     spans = _spans(timeline)
     if not spans:
@@ -93,36 +93,38 @@ def _spans(timeline: Timeline) -> Sequence[int]:
     """The months from the first to the last day, as places."""
     if not timeline.days:
         return range(0)
-    return range(Span.around(timeline.days[0][0]).place, Span.around(timeline.days[-1][0]).place + 1)
+    return range(CalendarSpan.around(timeline.days[0][0]).place, CalendarSpan.around(timeline.days[-1][0]).place + 1)
 
 
-def _drawn(timeline: Timeline, chosen: Span | None, unit: int, left: int, room: int, *, names_above: bool) -> Picture:
+def _drawn(
+    timeline: Timeline, chosen: CalendarSpan | None, unit: int, left: int, room: int, *, names_above: bool
+) -> TimelineDrawing:
     months = _spans(timeline)
-    first, last = Span.around(timeline.days[0][0], unit), Span.around(timeline.days[-1][0], unit)
+    first, last = CalendarSpan.around(timeline.days[0][0], unit), CalendarSpan.around(timeline.days[-1][0], unit)
     count = max((last.place - first.place) // unit + 1, _FEWEST)
     column = max((room - left) / count, _NARROWEST if left else 0)
     row = _ROW + 16 if names_above else _ROW
 
-    def at(span: Span) -> float:
+    def at(span: CalendarSpan) -> float:
         return round(left + (span.place - first.place) // unit * column, 1)
 
-    said: Counter[Span] = Counter()
+    said: Counter[CalendarSpan] = Counter()
     for day, messages in timeline.days:
-        said[Span.around(day, unit)] += messages
+        said[CalendarSpan.around(day, unit)] += messages
     most = max(said.values())
     bars = tuple(
-        Bar(span, at(span), round(max(2.0, (_BARS - 8) * messages / most), 1), messages)
+        TimelineBar(span, at(span), round(max(2.0, (_BARS - 8) * messages / most), 1), messages)
         for span, messages in sorted(said.items())
     )
     rows = tuple(_row(band, _BARS + place * row, row, unit, at, column) for place, band in enumerate(timeline.bands))
     step = next(step for step in _STEPS if column * 12 / unit * step >= _YEAR or step == _STEPS[-1])
     years = tuple(
-        (at(Span(year * 12, unit)), year)
+        (at(CalendarSpan(year * 12, unit)), year)
         for year in range(first.place // 12 + (first.place % 12 > 0), months[-1] // 12 + 1)
         if year % step == 0
     )
-    here = None if chosen is None else Span.around(chosen.first, unit)
-    return Picture(
+    here = None if chosen is None else CalendarSpan.around(chosen.first, unit)
+    return TimelineDrawing(
         round(left + count * column),
         _BARS + len(rows) * row + _YEARS,
         round(column, 1),
@@ -134,10 +136,12 @@ def _drawn(timeline: Timeline, chosen: Span | None, unit: int, left: int, room: 
     )
 
 
-def _row(band: Band, top: float, height: int, unit: int, at: Callable[[Span], float], column: float) -> Row:
-    amounts: dict[Span, tuple[int, int]] = {}
+def _row(
+    band: Band, top: float, height: int, unit: int, at: Callable[[CalendarSpan], float], column: float
+) -> TopicRow:
+    amounts: dict[CalendarSpan, tuple[int, int]] = {}
     for month in band.months:
-        span = Span.around(Span.of(month.month).first, unit)
+        span = CalendarSpan.around(CalendarSpan.of(month.month).first, unit)
         messages, conversations = amounts.get(span, (0, 0))
         amounts[span] = messages + month.messages, conversations + month.conversations
     middle = top + height - _ROW / 2
@@ -152,4 +156,4 @@ def _row(band: Band, top: float, height: int, unit: int, at: Callable[[Span], fl
         )
         for span, (messages, conversations) in sorted(amounts.items())
     )
-    return Row(band, top + 14 if height > _ROW else middle + 4, top + height, dots)
+    return TopicRow(band, top + 14 if height > _ROW else middle + 4, top + height, dots)

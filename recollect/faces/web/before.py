@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from recollect.faces.web.asked import Asked
+from recollect.faces.web.asked import SearchParameters
 from recollect.memory import ConversationRow, Memory
 from recollect.record import Kind, Role, iso
 
@@ -31,7 +31,7 @@ class Listed:
     next: int | None
 
     @classmethod
-    def read(cls, memory: Memory, asked: Asked, shown: str) -> Listed:
+    def read(cls, memory: Memory, asked: SearchParameters, shown: str) -> Listed:
         """Those of a page whose address is `shown`. Raises InvalidInput."""
         rows = memory.conversations(
             source=asked.source,

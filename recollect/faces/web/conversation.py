@@ -13,10 +13,10 @@ from fastapi import APIRouter, Query, Request, Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web import told
-from recollect.faces.web.outline import Question, Strip, questions, strip
+from recollect.faces.web.outline import OutlineQuestion, Strip, questions, strip
 from recollect.faces.web.page import address, json_response, page, wants_json
 from recollect.faces.web.path import path_through
-from recollect.faces.web.talk import Shown, Sought, Talk
+from recollect.faces.web.talk import DisplayedMessage, OpenedConversation, Sought
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Thread, iso
 from recollect.text.language import addressed
@@ -46,11 +46,11 @@ def conversation(
     opened = _message(thread, at)
     quotations = [*_spans(opened, span), *mark]
     chosen = opened.id if opened is not None else None
-    talk = Talk(thread, path_through(thread.messages, chosen), chosen, Sought(q, quotations))
+    talk = OpenedConversation(thread, path_through(thread.messages, chosen), chosen, Sought(q, quotations))
     if wants_json(request):
         return json_response(_as_json(talk))
     begin, end = talk.window(first, last)
-    shown = Page(request, memory, talk, q, quotations, begin, end, way)
+    shown = ConversationView(request, memory, talk, q, quotations, begin, end, way)
     part = "messages" if first is not None else None
     return page(request, "conversation.html", fragment=part, here="/search", page=shown, talk=talk, q=q)
 
@@ -76,7 +76,7 @@ def _spans(message: Message | None, spans: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class FactNote:
     """Something that was drawn from a message."""
 
     label: str
@@ -85,12 +85,12 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Page:
+class ConversationView:
     """What the page shows, from the first place to the last."""
 
     request: Request = field(repr=False)
     memory: Memory = field(repr=False)
-    talk: Talk
+    talk: OpenedConversation
     q: str
     quotations: Sequence[str]
     begin: int
@@ -103,15 +103,15 @@ class Page:
         return self.talk.thread.conversation
 
     @property
-    def drawn(self) -> tuple[Shown, ...]:
+    def drawn(self) -> tuple[DisplayedMessage, ...]:
         """The messages that are drawn."""
         return self.talk.shown[self.begin : self.end]
 
-    def words(self, one: Shown) -> Any:
+    def words(self, one: DisplayedMessage) -> Any:
         """The words of a message, marked."""
         return self.talk.sought.words(one.message, is_now=one.is_now)
 
-    def href(self, one: Shown | None) -> str:
+    def href(self, one: DisplayedMessage | None) -> str:
         """To a message of this conversation: within the page where it is drawn, else around it."""
         return "" if one is None else self.address(one.message.id)
 
@@ -139,7 +139,7 @@ class Page:
         return address(path, self.request, q=self.q, at=at, first=str(max(0, first)), last=last, way=way)
 
     @cached_property
-    def questions(self) -> list[Question]:
+    def questions(self) -> list[OutlineQuestion]:
         """One's questions."""
         return questions(self.talk.shown, self.talk.now)
 
@@ -149,21 +149,21 @@ class Page:
         return strip(self.talk.shown, self.talk.now)
 
     @cached_property
-    def gist(self) -> list[told.Line]:
+    def gist(self) -> list[told.SummaryLine]:
         """What it comes down to, where that was made."""
         found = self.memory.summaries(self.conversation.id, "conversation")
         return [line for summary in found[:1] for line in told.lines(summary)]
 
     @cached_property
-    def notes(self) -> Mapping[NodeId, list[Note]]:
+    def notes(self) -> Mapping[NodeId, list[FactNote]]:
         """Facts beside the messages that prove them; each once, where it was first said."""
-        beside: dict[NodeId, list[Note]] = {}
+        beside: dict[NodeId, list[FactNote]] = {}
         here = {one.message.id for one in self.drawn}
         for fact in self.memory.facts(conversation=self.conversation.id):
             proof = next((p.message_id for p in fact.proofs if p.message_id in here), None)
             if proof is not None:
                 href = address(f"/facts#f-{fact.id}", self.request, about=fact.entity)
-                beside.setdefault(proof, []).append(Note(fact.category or "fact", addressed(fact.content), href))
+                beside.setdefault(proof, []).append(FactNote(fact.category or "fact", addressed(fact.content), href))
         return {message: notes[:_NOTES] for message, notes in beside.items()}
 
     @property
@@ -190,7 +190,7 @@ class Page:
         }
 
 
-def _as_json(talk: Talk) -> dict[str, Any]:
+def _as_json(talk: OpenedConversation) -> dict[str, Any]:
     """The conversation with the places of what matches."""
     c = talk.thread.conversation
     return {
@@ -204,7 +204,7 @@ def _as_json(talk: Talk) -> dict[str, Any]:
     }
 
 
-def _message_as_json(one: Shown, places: Callable[[str], Any]) -> dict[str, Any]:
+def _message_as_json(one: DisplayedMessage, places: Callable[[str], Any]) -> dict[str, Any]:
     m = one.message
     content = "" if m.deleted else m.content
     return {

@@ -50,7 +50,7 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SubjectFacts:
     """Whom or what facts are about: how it is called, and the entity of that name, if messages mention one."""
 
     key: str
@@ -147,14 +147,14 @@ def _holds(fact: Fact, now: datetime) -> bool:
     return fact.holds(now)
 
 
-def _grouped(memory: Memory, facts: Sequence[Fact]) -> list[About]:
+def _grouped(memory: Memory, facts: Sequence[Fact]) -> list[SubjectFacts]:
     """Facts by whom they are about, in the order of the first of each."""
     by_entity: dict[str, list[Fact]] = {}
     for fact in facts:
         by_entity.setdefault(fact.entity, []).append(fact)
     known = {name.casefold(): one for one in memory.entities(limit=_NAMES) for name in _names(one)} if facts else {}
     return [
-        About(key, _called(key, known.get(key.casefold())), known.get(key.casefold()), tuple(group))
+        SubjectFacts(key, _called(key, known.get(key.casefold())), known.get(key.casefold()), tuple(group))
         for key, group in by_entity.items()
     ]
 

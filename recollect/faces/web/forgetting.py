@@ -16,7 +16,7 @@ from recollect.faces.present.names import meant
 from recollect.faces.web.import_ import state_of
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
-from recollect.faces.web.runs import Run, runs_of, sources_known
+from recollect.faces.web.runs import WebRun, runs_of, sources_known
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
@@ -197,7 +197,7 @@ def _place_of(memory: Memory, name: str) -> str:
     return f"/c/{thread.conversation.id}" + (f"#m-{message.id}" if message else "")
 
 
-def _view(request: Request, run: Run) -> dict[str, Any]:
+def _view(request: Request, run: WebRun) -> dict[str, Any]:
     return {
         "running": run.ended is None,
         "done": run.result,
@@ -206,11 +206,11 @@ def _view(request: Request, run: Run) -> dict[str, Any]:
     }
 
 
-def _parts(request: Request, run: Run) -> Mapping[str, str]:
+def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
     return fragments(request, "forgotten.html", _PARTS, **_view(request, run))
 
 
-def _where(request: Request, run: Run) -> str:
+def _where(request: Request, run: WebRun) -> str:
     return address(f"/forget/{run.id}", request)
 
 

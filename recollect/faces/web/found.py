@@ -11,7 +11,7 @@ from fastapi import Request
 
 from recollect.faces.present.names import source_label
 from recollect.faces.present.times import matches, number, words_and_related
-from recollect.faces.web.months import Bars, month_bars
+from recollect.faces.web.months import MonthBars, month_bars
 from recollect.faces.web.page import address
 from recollect.memory import Memory
 from recollect.search.query.syntax import parse_query
@@ -20,7 +20,7 @@ from recollect.search.results.result import DerivedHit, Hit, MessageHit, SearchR
 from recollect.store import Counts
 
 if TYPE_CHECKING:
-    from recollect.faces.web.asked import Asked
+    from recollect.faces.web.asked import SearchParameters
 
 LINES = 3  # of each result
 
@@ -67,7 +67,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FilterGroup:
     """Filters that exclude each other."""
 
     label: str
@@ -75,7 +75,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class RankTerm:
     """What a part of the ranker added: its share of the largest one, in percent."""
 
     name: str
@@ -84,7 +84,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ResultLine:
     """A message that matched, as a line of a result."""
 
     hit: MessageHit
@@ -93,12 +93,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Result:
+class ConversationResult:
     """A conversation with its best lines, in reading order."""
 
     hit: Hit
     href: str
-    lines: tuple[Line, ...]
+    lines: tuple[ResultLine, ...]
     matching: int
     by_message: bool
 
@@ -108,23 +108,23 @@ class Result:
         return max(0, self.matching - len(self.lines))
 
     @cached_property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[RankTerm, ...]:
         """Why the best is there, the strongest first."""
         return why_terms(self.hit.best.why)
 
 
-def why_terms(why: Why) -> tuple[Term, ...]:
+def why_terms(why: Why) -> tuple[RankTerm, ...]:
     """What each part of the ranker added, the most first; what added next to nothing is left out."""
     told = sorted(((_TERMS.get(name, name), value) for name, value in why.terms.items()), key=lambda t: -abs(t[1]))
     told = [(name, value) for name, value in told if abs(value) >= 0.05][:8]
     largest = max((abs(value) for _, value in told), default=1.0)
-    return tuple(Term(name, value, round(100 * abs(value) / largest)) for name, value in told)
+    return tuple(RankTerm(name, value, round(100 * abs(value) / largest)) for name, value in told)
 
 
-class Found:
+class SearchResultsPage:
     """The page of a search that found something."""
 
-    def __init__(self, found: SearchResults, asked: Asked, request: Request) -> None:
+    def __init__(self, found: SearchResults, asked: SearchParameters, request: Request) -> None:
         self.found, self._asked, self._request = found, asked, request
         self.facets = found.facets or Facets()
         self.words = found.corrected or asked.q
@@ -152,18 +152,18 @@ class Found:
         return " + ".join(_SIGNALS.get(signal, signal) for signal in self.found.signals)
 
     @cached_property
-    def results(self) -> tuple[Result, ...]:
+    def results(self) -> tuple[ConversationResult, ...]:
         """The results, in order."""
         return tuple(map(self._result, self.found))
 
-    def _result(self, hit: Hit) -> Result:
+    def _result(self, hit: Hit) -> ConversationResult:
         best = {m.message.id for m in sorted(hit.messages, key=lambda m: -m.score)[:LINES]}
         own = tuple(m for m in hit.messages if m.message.id in best)
-        lines = tuple(Line(m, self._link(m), m is hit.best) for m in own)
+        lines = tuple(ResultLine(m, self._link(m), m is hit.best) for m in own)
         named, facets = hit.conversation.id, self.facets
         counts = facets.by_conversation.get(named) or facets.related.by_conversation.get(named, 0)
         matching = max(counts, len(lines))
-        return Result(hit, self._link(hit.best), lines, matching, bool(self._asked.group))
+        return ConversationResult(hit, self._link(hit.best), lines, matching, bool(self._asked.group))
 
     def _link(self, hit: MessageHit) -> str:
         """To the message in its conversation, with what was sought."""
@@ -186,7 +186,7 @@ class Found:
         return "That is everything." if self.found.total_exact else "That is everything with these words."
 
     @cached_property
-    def months(self) -> tuple[Bars | None, Bars | None]:
+    def months(self) -> tuple[MonthBars | None, MonthBars | None]:
         """The bars by month, and those by quarter for narrow screens."""
 
         def link(first: str, last: str) -> str:
@@ -198,19 +198,21 @@ class Found:
         )
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[FilterGroup, ...]:
         """What the results can be filtered by."""
         return tuple(group for group in self._groups() if group.choices)
 
-    def _groups(self) -> Iterator[Group]:
+    def _groups(self) -> Iterator[FilterGroup]:
         asked, facets = self._asked, self.facets
         sources = dict.fromkeys([*facets.sources, *facets.related.sources, *asked.source])
-        yield Group("Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s)) for s in sources))
+        yield FilterGroup(
+            "Source", tuple(self._choice("source", s, source_label(s), facets.sources.get(s)) for s in sources)
+        )
         known = {*facets.roles, *facets.related.roles}
         roles = dict.fromkeys([*(r for r in _ROLES if r in known), *asked.role])
         labels = {r: _ROLES.get(r, r) for r in roles}
-        yield Group("Who said it", tuple(self._choice("role", r, labels[r], facets.roles.get(r)) for r in roles))
-        yield Group("Kind", tuple(self._kinds()))
+        yield FilterGroup("Who said it", tuple(self._choice("role", r, labels[r], facets.roles.get(r)) for r in roles))
+        yield FilterGroup("Kind", tuple(self._kinds()))
 
     def _choice(self, name: str, value: str, label: str, count: int | None) -> Choice:
         chosen = value in getattr(self._asked, name)
@@ -225,10 +227,10 @@ class Found:
                 yield Choice(label, count or None, self.url(kind=(kind,) if kind else ()), chosen)
 
 
-class Nothing:
+class EmptyResultsPage:
     """The page of a search that found nothing: where was looked, and what would find something."""
 
-    def __init__(self, memory: Memory, found: SearchResults, asked: Asked) -> None:
+    def __init__(self, memory: Memory, found: SearchResults, asked: SearchParameters) -> None:
         self._memory, self._asked, self.found = memory, asked, found
 
     @cached_property

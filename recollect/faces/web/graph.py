@@ -18,7 +18,7 @@ from recollect.faces.http.scope import Scoped, ServedHere
 from recollect.faces.present.times import day
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, worded
-from recollect.faces.web.graphing.picture import AT_FIRST, MOST, Picture, pictured
+from recollect.faces.web.graphing.picture import AT_FIRST, MOST, GraphDrawing, pictured
 from recollect.faces.web.page import page
 from recollect.faces.web.wording import marked
 from recollect.record import utc_now
@@ -50,7 +50,7 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuotedMessage:
     """A message with the part of it that mentions names."""
 
     message: Message
@@ -135,11 +135,13 @@ def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
     )
 
 
-def quotations(memory: Memory, messages: Sequence[Message], entities: Sequence[Entity]) -> list[Quoted]:
+def quotations(memory: Memory, messages: Sequence[Message], entities: Sequence[Entity]) -> list[QuotedMessage]:
     """Messages, each cut to where it first mentions the last of these names, all of them marked."""
     shown = {row: memory.conversation_named(row) for row in {m.conversation_id for m in messages}}
     return [
-        Quoted(message, talk.title if talk else "", talk.source if talk else "", _excerpt(message.content, entities))
+        QuotedMessage(
+            message, talk.title if talk else "", talk.source if talk else "", _excerpt(message.content, entities)
+        )
         for message in messages
         for talk in (shown[message.conversation_id],)
     ]
@@ -163,7 +165,7 @@ def _excerpt(text: str, entities: Sequence[Entity]) -> Markup:
     return marked(cut, marks)
 
 
-def _rows(memory: Memory, picture: Picture) -> list[TableRow]:
+def _rows(memory: Memory, picture: GraphDrawing) -> list[TableRow]:
     every = [link.relation for link in picture.links]
     own = [relation for relation in every if picture.focus.id in (relation.source_id, relation.target_id)]
     own.sort(key=lambda r: (r.name == TOGETHER, -r.weight, r.source, r.target))

@@ -20,7 +20,7 @@ from recollect.faces.present.imports import report_as_json
 from recollect.faces.present.state import State
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import WebRun, runs_of
 from recollect.faces.web.uploads import received, removed_after
 from recollect.record import utc_now
 
@@ -132,7 +132,7 @@ def _work(
     return work
 
 
-def _view(request: Request, run: Run) -> dict[str, Any]:
+def _view(request: Request, run: WebRun) -> dict[str, Any]:
     """What the template shows of an import."""
     last: Progress | None = run.events[-1].event if run.events else None
     found: Imported | None = run.result
@@ -156,11 +156,11 @@ def _view(request: Request, run: Run) -> dict[str, Any]:
     }
 
 
-def _parts(request: Request, run: Run) -> Mapping[str, str]:
+def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
     return fragments(request, "imported.html", _PARTS, **_view(request, run))
 
 
-def _where(request: Request, run: Run) -> str:
+def _where(request: Request, run: WebRun) -> str:
     return address(f"/import/{run.id}", request)
 
 

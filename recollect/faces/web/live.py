@@ -19,7 +19,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web.page import address, scope_of
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import WebRun, runs_of
 from recollect.memory import Memory
 
 
@@ -34,25 +34,25 @@ async def _stopped_at_the_end(app: FastAPI) -> AsyncIterator[None]:
 router = APIRouter(lifespan=_stopped_at_the_end)
 
 #: Draws the parts of a run: the id of each element, and what stands in it.
-Parts = Callable[[Request, Run], Mapping[str, str]]
+Parts = Callable[[Request, WebRun], Mapping[str, str]]
 #: Whether what a run has told is in the memory still, as it was.
-Holds = Callable[[Memory, Run], bool]
+Holds = Callable[[Memory, WebRun], bool]
 
 _PAUSE = 0.08  # seconds between two drawings
 _STILL_THERE = 15.0  # seconds after which something is sent in any case
 
-_drawn_by: dict[str, tuple[Parts, Callable[[Request, Run], str]]] = {}
+_drawn_by: dict[str, tuple[Parts, Callable[[Request, WebRun], str]]] = {}
 _holds: dict[str, Holds] = {}
 
 
 def drawn_by(
-    kind: str, parts: Parts, where: Callable[[Request, Run], str], holds: Holds = lambda memory, run: True
+    kind: str, parts: Parts, where: Callable[[Request, WebRun], str], holds: Holds = lambda memory, run: True
 ) -> None:
     """Says how runs of a kind are drawn, the address of the page where one is shown, and until when it may be."""
     _drawn_by[kind], _holds[kind] = (parts, where), holds
 
 
-def shown(request: Request, memory: Memory, id: str) -> Run:
+def shown(request: Request, memory: Memory, id: str) -> WebRun:
     """A run that may be shown. Raises NotFound, also where it has told what was changed or forgotten since."""
     run = runs_of(request).get(id, scope_of(request))
     if run.ended is not None and not _holds[run.kind](memory, run):
@@ -77,7 +77,7 @@ def stop(request: Request, id: str) -> Response:
     return RedirectResponse(_drawn_by[run.kind][1](request, run), 303)
 
 
-async def _changes(request: Request, run: Run) -> AsyncIterator[bytes]:
+async def _changes(request: Request, run: WebRun) -> AsyncIterator[bytes]:
     (parts, where), runs = _drawn_by[run.kind], runs_of(request)
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
@@ -113,6 +113,6 @@ def _event(name: str, data: Mapping[str, str]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))
 
 
-def run_address(request: Request, run: Run, path: str) -> str:
+def run_address(request: Request, run: WebRun, path: str) -> str:
     """Where the events of a run are, as `events` or `stop`."""
     return address(f"/runs/{run.id}/{path}", request)

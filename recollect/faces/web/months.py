@@ -15,7 +15,7 @@ _LABEL = 44.0  # that a year's number needs
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class MonthBar:
     """One month, quarter or year: where it stands, how high it is, and the search that it leads to."""
 
     x: float
@@ -34,17 +34,17 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class MonthBars:
     """The drawing: its bars, and the years below them."""
 
-    bars: tuple[Bar, ...]
+    bars: tuple[MonthBar, ...]
     years: tuple[tuple[float, str], ...]
     width: float
 
 
 def month_bars(
     matching: Mapping[str, int], all_: Mapping[str, int], link: Callable[[str, str], str], *, quarters: bool = False
-) -> Bars | None:
+) -> MonthBars | None:
     """Bars from counts by month ("2024-03"); `link` gives the address of a search from one month to another.
 
     Many months become quarters, many of these years. None where there are fewer than two bars.
@@ -66,7 +66,7 @@ def month_bars(
         match = own.get(place, 0)
         height = max(_LEAST, _ROOM * count / highest)
         bars.append(
-            Bar(
+            MonthBar(
                 x=round(place * wide, 1),
                 width=round(wide, 1),
                 label=_label(start, step),
@@ -77,7 +77,7 @@ def month_bars(
                 href=link(_month(max(start, 0)), _month(start + step - 1)),
             )
         )
-    return Bars(tuple(bars), tuple(_years(begin, places, step, wide)), drawn)
+    return MonthBars(tuple(bars), tuple(_years(begin, places, step, wide)), drawn)
 
 
 def _summed(counts: Mapping[str, int], begin: int, step: int) -> dict[int, int]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from recollect.faces.web.talk import Shown
+from recollect.faces.web.talk import DisplayedMessage
 
 _LONGEST = 160  # characters of a question
 _SEGMENTS = 24  # of the strip, each a link
@@ -19,16 +19,16 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class OutlineQuestion:
     """What the person asked, in a line; whether the exchange that it opens matches, or is the current one."""
 
-    shown: Shown
+    shown: DisplayedMessage
     words: str
     has_match: bool
     is_now: bool
 
 
-def questions(shown: Sequence[Shown], now: int | None) -> list[Question]:
+def questions(shown: Sequence[DisplayedMessage], now: int | None) -> list[OutlineQuestion]:
     """One's questions in order: of each message the last question, else its longest sentence."""
     asked = [one for one in shown if one.is_you and not one.message.deleted]
     ends = [*(one.place for one in asked), len(shown)][1:]
@@ -36,7 +36,7 @@ def questions(shown: Sequence[Shown], now: int | None) -> list[Question]:
     for one, end in zip(asked, ends, strict=True):
         exchange = shown[one.place : end]
         is_now = now is not None and one.place <= now < end
-        found.append(Question(one, _question(one.message.content), any(o.is_match for o in exchange), is_now))
+        found.append(OutlineQuestion(one, _question(one.message.content), any(o.is_match for o in exchange), is_now))
     return found
 
 
@@ -69,11 +69,11 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class StripSegment:
     """A part of the strip that holds matches, as a link to the first of them."""
 
     row: int
-    shown: Shown
+    shown: DisplayedMessage
     words: str
 
 
@@ -83,10 +83,10 @@ class Strip:
 
     strokes: tuple[Stroke, ...]
     ticks: tuple[Tick, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[StripSegment, ...]
 
 
-def strip(shown: Sequence[Shown], now: int | None) -> Strip:
+def strip(shown: Sequence[DisplayedMessage], now: int | None) -> Strip:
     """The strip of a conversation; of a very long one several messages are one piece."""
     lengths = [60 + min(len(one.message.content), _HIGHEST) for one in shown]
     total = sum(lengths) or 1
@@ -104,13 +104,13 @@ def strip(shown: Sequence[Shown], now: int | None) -> Strip:
     return Strip(strokes, ticks, tuple(_segments(shown, marks, tops)))
 
 
-def _segments(shown: Sequence[Shown], marks: Sequence[int], tops: Sequence[float]) -> list[Segment]:
+def _segments(shown: Sequence[DisplayedMessage], marks: Sequence[int], tops: Sequence[float]) -> list[StripSegment]:
     rows: dict[int, list[int]] = {}
     for number, place in enumerate(marks, 1):
         middle = (tops[place] + tops[place + 1]) / 2
         rows.setdefault(min(_SEGMENTS, int(middle * _SEGMENTS / 100) + 1), []).append(number)
     return [
-        Segment(
+        StripSegment(
             row,
             shown[marks[numbers[0] - 1]],
             f"Match {numbers[0]}" if len(numbers) == 1 else f"Matches {numbers[0]} to {numbers[-1]}",

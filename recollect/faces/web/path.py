@@ -20,7 +20,7 @@ class Fork:
 
 
 @dataclass(frozen=True)
-class Path:
+class BranchPath:
     """The messages that are shown, in order, of all that a conversation holds."""
 
     messages: tuple[Message, ...]
@@ -45,13 +45,13 @@ class Path:
         return _children(self.every)
 
 
-def path_through(messages: Sequence[Message], at: NodeId | None) -> Path:
+def path_through(messages: Sequence[Message], at: NodeId | None) -> BranchPath:
     """The path that is shown first; or where a message lies on another, the one that leads over it."""
     every = tuple(messages)
     wanted = next((m for m in every if m.id == at), None)
     active = tuple(m for m in every if m.active)
     if wanted is None or wanted.active:
-        return Path(active or every, every)
+        return BranchPath(active or every, every)
     by_id, below = {m.id: m for m in every}, _children(every)
     up, seen = [wanted], {wanted.id}
     while (parent := by_id.get(up[-1].parent_id or NodeId(""))) is not None and parent.id not in seen:
@@ -61,7 +61,7 @@ def path_through(messages: Sequence[Message], at: NodeId | None) -> Path:
     while following := [m for m in below.get(path[-1].id, []) if m.id not in seen]:
         path.append(following[-1])
         seen.add(path[-1].id)
-    return Path(tuple(path), every)
+    return BranchPath(tuple(path), every)
 
 
 def _children(messages: Sequence[Message]) -> dict[NodeId | None, list[Message]]:

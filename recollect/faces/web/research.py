@@ -15,7 +15,7 @@ from recollect.faces.web.cited import answer as as_html
 from recollect.faces.web.cited import extract, with_caret
 from recollect.faces.web.live import drawn_by, run_address, shown
 from recollect.faces.web.page import address, fragments, page, wants_json
-from recollect.faces.web.runs import Run, runs_of, sources_known
+from recollect.faces.web.runs import WebRun, runs_of, sources_known
 from recollect.faces.web.sources import grouped, hold, place
 from recollect.faces.web.steps import steps, words_so_far
 
@@ -125,7 +125,7 @@ def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:
     return work
 
 
-def _view(request: Request, run: Run) -> dict[str, Any]:
+def _view(request: Request, run: WebRun) -> dict[str, Any]:
     """What the template shows of research under way, or that ended without a report."""
     text = _TITLE.sub("", words_so_far(run.events))
     drawn = as_html(_SOURCES.sub("\n", text))
@@ -176,17 +176,17 @@ _WORDING = {
 }
 
 
-def _parts(request: Request, run: Run) -> Mapping[str, str]:
+def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
     return fragments(request, "report.html", _PARTS, **_view(request, run))
 
 
-def _where(request: Request, run: Run) -> str:
+def _where(request: Request, run: WebRun) -> str:
     if run.result is not None and run.result.known:  # one that found nothing is not kept
         return address(f"/research/{run.result.id}", request)
     return address(f"/research/run/{run.id}", request)
 
 
-def _still_holds(memory: Memory, run: Run) -> bool:
+def _still_holds(memory: Memory, run: WebRun) -> bool:
     """Whether what it has told is in the memory: as a report, or kept to be gone on with; of nothing found, what is
     nearest.
     """

@@ -34,7 +34,7 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunEvent:
     """Something that a run has told, so many seconds after its beginning."""
 
     event: Any
@@ -47,14 +47,14 @@ Work = Callable[[Callable[[Any], None]], Any]
 Public = Callable[[RecollectError], RecollectError]
 
 
-class Run:
+class WebRun:
     """One piece of work. Its events only grow; `result` or `problem` is there once `ended` is."""
 
     def __init__(self, kind: str, namespace: str, key: Hashable, title: str, work: Work, public: Public) -> None:
         self.id, self.kind, self.namespace, self.key, self.title = new_id(), kind, namespace, key, title
         self.began: datetime = utc_now()
         self.ended: datetime | None = None
-        self.events: list[Told] = []
+        self.events: list[RunEvent] = []
         self.result: Any = None
         self.problem: RecollectError | None = None
         self.stopped = False
@@ -94,7 +94,7 @@ class Run:
     def _tell(self, event: Any) -> None:
         if self.stopped:
             raise Stopped
-        self.events.append(Told(event, self.seconds))
+        self.events.append(RunEvent(event, self.seconds))
         self.wake()
 
     def wake(self) -> None:
@@ -121,22 +121,22 @@ class Run:
             self.wake()
 
 
-class Runs:
+class WebRuns:
     """The runs of a server. Thread-safe."""
 
     def __init__(self, public: Public = lambda problem: problem) -> None:
         self._public = public
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, WebRun] = {}
         self._lock = threading.Lock()
         self.is_over = False
 
-    def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> Run:
+    def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> WebRun:
         """Begins a run, unless one of this key is under way."""
         with self._lock:
             for run in self._runs.values():
                 if (run.kind, run.namespace, run.key) == (kind, namespace, key) and run.ended is None:
                     return run
-            run = Run(kind, namespace, key, title, work, self._public)
+            run = WebRun(kind, namespace, key, title, work, self._public)
             self._runs[run.id] = run
             ended = [one.id for one in self._runs.values() if one.ended is not None and one.kind == kind]
             for old in ended[: max(0, len(ended) - _KEPT)]:
@@ -144,7 +144,7 @@ class Runs:
         run.start()
         return run
 
-    def fresh(self, kind: str, namespace: str, work: Work, *, seconds: float, patience: float) -> Run:
+    def fresh(self, kind: str, namespace: str, work: Work, *, seconds: float, patience: float) -> WebRun:
         """A run that is not older than so many seconds; who asks waits no longer than `patience` for a new one."""
         run = self.last(kind, namespace, None)
         if run is None or (run.ended is not None and run.seconds > seconds):
@@ -152,21 +152,21 @@ class Runs:
             run.wait(patience)
         return run
 
-    def last(self, kind: str, namespace: str, key: Hashable) -> Run | None:
+    def last(self, kind: str, namespace: str, key: Hashable) -> WebRun | None:
         """The newest run of a key that is under way, or has ended well and not long ago."""
         for run in reversed(self.all(kind, namespace)):
             if run.key == key and (run.ended is None or (run.problem is None and run.seconds < _TOLD_AGAIN)):
                 return run
         return None
 
-    def get(self, id: str, namespace: str) -> Run:
+    def get(self, id: str, namespace: str) -> WebRun:
         """A run by its id. Raises NotFound."""
         found = self._runs.get(id)
         if found is None or found.namespace != namespace:
             raise NotFound("That is over: the server has been started again since, or it was long ago.")
         return found
 
-    def all(self, kind: str, namespace: str) -> list[Run]:
+    def all(self, kind: str, namespace: str) -> list[WebRun]:
         """Those of a kind, oldest first."""
         with self._lock:
             return [run for run in self._runs.values() if (run.kind, run.namespace) == (kind, namespace)]
@@ -197,14 +197,14 @@ class Runs:
             run.wait(max(0.0, until - time.monotonic()))
 
 
-def runs_of(request: Request) -> Runs:
+def runs_of(request: Request) -> WebRuns:
     """The runs of the server that answers this request."""
     state = request.app.state
     with _making:
         if not hasattr(state, "runs"):
-            state.runs = Runs(state.served.public)
+            state.runs = WebRuns(state.served.public)
             state.at_end = (*getattr(state, "at_end", ()), state.runs.end)
-    found: Runs = state.runs
+    found: WebRuns = state.runs
     return found
 
 

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.faces.http.problems import status_of, told
 from recollect.faces.http.scope import Scoped, served
-from recollect.faces.web.asked import LIMIT, Asked
+from recollect.faces.web.asked import LIMIT, SearchParameters
 from recollect.faces.web.before import BeforeSearch, Listed
-from recollect.faces.web.found import Found, Nothing
+from recollect.faces.web.found import EmptyResultsPage, SearchResultsPage
 from recollect.faces.web.page import address, page, wants_json, wants_part
 from recollect.memory import Memory
 from recollect.search.query.request import GroupBy, Sort
@@ -37,9 +37,9 @@ def asked(
     group: str = "",
     literal: bool = False,
     from_: Annotated[int, Query(alias="from", ge=0)] = 0,
-) -> Asked:
+) -> SearchParameters:
     """The search that an address asks for."""
-    return Asked(
+    return SearchParameters(
         q=q.strip(),
         source=_given(source),
         role=_given(role),
@@ -62,7 +62,7 @@ def _given(names: list[str]) -> tuple[str, ...]:
 def search(
     request: Request,
     memory: Scoped,
-    asked: Annotated[Asked, Depends(asked)],
+    asked: Annotated[SearchParameters, Depends(asked)],
     every: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
     """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin, or the
@@ -89,15 +89,15 @@ def search(
         return _problem(request, asked, problem)
     context: dict[str, Any] = {"asked": asked, "state": "found" if found.total or found.documents else "nothing"}
     if context["state"] == "found":
-        context["page"] = Found(found, asked, request)
+        context["page"] = SearchResultsPage(found, asked, request)
         if asked.offset and wants_part(request):  # they are put behind those before them
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
-        context["nothing"] = Nothing(memory, found, asked)
+        context["nothing"] = EmptyResultsPage(memory, found, asked)
     return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))
 
 
-def _listed(request: Request, memory: Memory, asked: Asked, shown: str) -> Response:
+def _listed(request: Request, memory: Memory, asked: SearchParameters, shown: str) -> Response:
     """Conversations, newest first."""
     try:
         listed = Listed.read(memory, asked, shown)
@@ -115,7 +115,7 @@ def _at(shown: str, answer: Response) -> Response:
     return answer
 
 
-def _problem(request: Request, asked: Asked, problem: RecollectError) -> Response:
+def _problem(request: Request, asked: SearchParameters, problem: RecollectError) -> Response:
     """What is wrong with the search, or that nobody could look: never that nothing is there."""
     problem = served(request).public(problem)
     status = status_of(problem)

@@ -27,7 +27,7 @@ _LEAD = re.compile(r"^\s*(?:[-*+>]|#{1,6}|\d{1,2}\.)\s+")  # of an item or a hea
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceExcerpt:
     """A message that is cited: where it is, who said it and when, and the words, the sentence marked."""
 
     number: int
@@ -39,13 +39,13 @@ class Source:
 
 
 @dataclass(slots=True)
-class Group:
+class SourceGroup:
     """The sources of one conversation or document."""
 
     title: str
     source: str
     href: str
-    sources: list[Source] = field(default_factory=list)
+    sources: list[SourceExcerpt] = field(default_factory=list)
 
 
 def hold(memory: Memory, citations: Sequence[Citation]) -> bool:
@@ -66,16 +66,16 @@ def _is_in_document(memory: Memory, citation: Citation) -> bool:
     return text.startswith(citation.message.content, citation.offset)
 
 
-def grouped(request: Request, citations: Sequence[Citation]) -> list[Group]:
+def grouped(request: Request, citations: Sequence[Citation]) -> list[SourceGroup]:
     """The sources, by conversation, in the order of their first numbers."""
-    groups: dict[str, Group] = {}
+    groups: dict[str, SourceGroup] = {}
     for citation in citations:
         conversation = citation.conversation
         key = conversation.id if conversation else citation.message.id
         if key not in groups:
             title = conversation.title if conversation else citation.cited
             href = whole(request, citation)
-            groups[key] = Group(title, conversation.source if conversation else "documents", href)
+            groups[key] = SourceGroup(title, conversation.source if conversation else "documents", href)
         groups[key].sources.append(_source(request, citation))
     return list(groups.values())
 
@@ -98,9 +98,9 @@ def place(request: Request, citation: Citation) -> str:
     return address(f"/c/{citation.conversation.id}#m-{message.id}", request, at=message.id, span=span)
 
 
-def _source(request: Request, citation: Citation) -> Source:
+def _source(request: Request, citation: Citation) -> SourceExcerpt:
     message, conversation = citation.message, citation.conversation
-    return Source(
+    return SourceExcerpt(
         citation.number,
         place(request, citation),
         _words(citation),

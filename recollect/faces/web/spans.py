@@ -12,10 +12,10 @@ _MONTH, _QUARTER, _YEAR = re.compile(r"(\d{4})-(\d\d)"), re.compile(r"(\d{4})-Q(
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Span:
+class CalendarSpan:
     """A run of whole months. `place` counts months since the year 0, `length` is 1, 3 or 12.
 
-    >>> str(Span.of("2024-Q2")), Span.of("2024-Q2").label, Span.of("2024-01").before.label
+    >>> str(CalendarSpan.of("2024-Q2")), CalendarSpan.of("2024-Q2").label, CalendarSpan.of("2024-01").before.label
     ('2024-Q2', 'April to June 2024', 'December 2023')
     """
 
@@ -23,7 +23,7 @@ class Span:
     length: int = 1
 
     @classmethod
-    def of(cls, name: str) -> Span:
+    def of(cls, name: str) -> CalendarSpan:
         """Raises InvalidInput for what is none."""
         if (found := _MONTH.fullmatch(name)) and 1 <= int(found[2]) <= 12 and int(found[1]):
             return cls(int(found[1]) * 12 + int(found[2]) - 1)
@@ -34,7 +34,7 @@ class Span:
         raise InvalidInput(f"{name!r} is no month, quarter or year.", hint="Use 2024-01, 2024-Q1 or 2024.")
 
     @classmethod
-    def around(cls, day: date, length: int = 1) -> Span:
+    def around(cls, day: date, length: int = 1) -> CalendarSpan:
         """The month, quarter or year of a day."""
         place = day.year * 12 + day.month - 1
         return cls(place - place % length, length)
@@ -46,7 +46,7 @@ class Span:
     @property
     def label(self) -> str:
         """As in "January 2024", "January to March 2024", "2024"."""
-        first, last = self.first, Span(self.place + self.length - 1).first
+        first, last = self.first, CalendarSpan(self.place + self.length - 1).first
         if self.length == 12:
             return f"{first.year}"
         return f"{first:%B %Y}" if self.length == 1 else f"{first:%B} to {last:%B %Y}"
@@ -62,16 +62,16 @@ class Span:
         return datetime(self.first.year, self.first.month, 1, tzinfo=UTC)
 
     @property
-    def after(self) -> Span:
+    def after(self) -> CalendarSpan:
         """The one that follows, as long."""
-        return Span(self.place + self.length, self.length)
+        return CalendarSpan(self.place + self.length, self.length)
 
     @property
-    def before(self) -> Span:
+    def before(self) -> CalendarSpan:
         """The one before, as long."""
-        return Span(self.place - self.length, self.length)
+        return CalendarSpan(self.place - self.length, self.length)
 
     @property
     def period(self) -> str:
         """As `Memory.days` takes it."""
-        return f"{Span(self.place)} to {Span(self.place + self.length - 1)}"
+        return f"{CalendarSpan(self.place)} to {CalendarSpan(self.place + self.length - 1)}"

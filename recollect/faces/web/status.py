@@ -17,7 +17,7 @@ from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.working import task_counts
 from recollect.faces.web.import_ import not_yet_in, state_of
 from recollect.faces.web.page import address, page
-from recollect.faces.web.runs import Run, runs_of
+from recollect.faces.web.runs import WebRun, runs_of
 from recollect.memory.background.lock import is_working
 from recollect.models.language.budget import FILE, Ledger, Spent
 from recollect.record import utc_now
@@ -56,7 +56,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpendingRow:
     """What was spent on one kind of work."""
 
     name: str
@@ -125,7 +125,7 @@ def retry(request: Request, memory: Scoped, id: Annotated[str, Form()] = "") -> 
     return RedirectResponse(address("/status", request), 303)
 
 
-def _probing(request: Request, memory: Memory) -> Run:
+def _probing(request: Request, memory: Memory) -> WebRun:
     """A search for what is certainly there; the page does not wait for one that takes long."""
     return runs_of(request).fresh(
         "probe", str(memory.namespace), lambda tell: memory.probe(), seconds=_FRESH, patience=_PATIENCE
@@ -150,13 +150,13 @@ def _named(task: Task) -> str:
     return _WORK.get(task.kind, task.kind)
 
 
-def _rows(spent: Sequence[Spent]) -> list[Row]:
+def _rows(spent: Sequence[Spent]) -> list[SpendingRow]:
     """What was asked for by a person, kind by kind, and what was done in the background."""
     of: dict[str, list[Spent]] = {}
     for one in spent:
         of.setdefault(_ASKED.get(one.kind.split("_")[0], "in the background"), []).append(one)
     return [
-        Row(
+        SpendingRow(
             name,
             sum(one.calls for one in some),
             sum(one.input_tokens + one.output_tokens for one in some),

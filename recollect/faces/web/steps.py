@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from recollect.answer.ask.answer import Step
 from recollect.answer.chat.events import Again, Words
-from recollect.faces.web.runs import Run, Told
+from recollect.faces.web.runs import RunEvent, WebRun
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayedStep:
     """A step as it is shown; the current one is not done yet."""
 
     words: str
@@ -23,26 +23,26 @@ class Shown:
 Wording = Mapping[str, Callable[[str], str]]
 
 
-def steps(run: Run, wording: Wording, following: Mapping[str, str]) -> list[Shown]:
+def steps(run: WebRun, wording: Wording, following: Mapping[str, str]) -> list[DisplayedStep]:
     """The steps of a run. `following` says what is done after each of them, as long as the run is not over; after ""
     at the beginning.
     """
-    shown: list[Shown] = []
+    shown: list[DisplayedStep] = []
     last, began = "", 0.0
     for told in run.events:
         if isinstance(told.event, Step):
             step = told.event
-            shown.append(Shown(wording.get(step.name, str)(step.detail), told.at - began))
+            shown.append(DisplayedStep(wording.get(step.name, str)(step.detail), told.at - began))
             last, began = step.name, told.at
         elif isinstance(told.event, Again):
-            shown.append(Shown(f"{told.event.why} Asking again", told.at - began))
+            shown.append(DisplayedStep(f"{told.event.why} Asking again", told.at - began))
             began = told.at
     if run.ended is None and last in following:
-        shown.append(Shown(following[last], run.seconds - began, current=True))
+        shown.append(DisplayedStep(following[last], run.seconds - began, current=True))
     return shown
 
 
-def words_so_far(events: list[Told]) -> str:
+def words_so_far(events: list[RunEvent]) -> str:
     """The text as far as it has come, since it was last begun."""
     parts: list[str] = []
     for told in events:

@@ -27,27 +27,27 @@ _LINES = 6  # of a part's text; the rest is behind a fold
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class L1Section:
     """A run of exchanges (an L1), with the first and last of its messages."""
 
     number: int
     summary: Summary
     first: Message | None
     last: Message | None
-    lines: tuple[told.Line, ...]
+    lines: tuple[told.SummaryLine, ...]
     themes: tuple[str, ...]
-    pieces: tuple[told.Part, ...]
+    pieces: tuple[told.SummarySection, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class L2Section:
     """Several parts and what they come to together (an L2, None where not enough have gathered)."""
 
     summary: Summary | None
     themes: tuple[str, ...]
-    pieces: tuple[told.Part, ...]
-    lines: tuple[told.Line, ...]
-    parts: tuple[Part, ...]
+    pieces: tuple[told.SummarySection, ...]
+    lines: tuple[told.SummaryLine, ...]
+    parts: tuple[L1Section, ...]
 
 
 @router.get("/story/{id:path}")
@@ -77,14 +77,14 @@ def story(request: Request, memory: Scoped, id: str) -> Response:
     )
 
 
-def _chapters(memory: Memory, every: Sequence[Summary]) -> list[Chapter]:
+def _chapters(memory: Memory, every: Sequence[Summary]) -> list[L2Section]:
     """The L2 with the L1 that they cover, in order; the L1 that are in none yet come last."""
     first_level = [one for one in every if one.kind == "l1"]
     ends = {i for one in first_level if one.covers for i in (one.covers[0], one.covers[-1])}
     known = {message.id: message for message in memory.messages(sorted(ends))}
     parts = {one.id: _part(number, one, known) for number, one in enumerate(first_level, 1)}
     chapters = [
-        Chapter(
+        L2Section(
             one,
             _themes(one, "recurring_themes"),
             tuple(told.parts(one, "progressions", "links", "long_term_concerns", "specifics")),
@@ -95,12 +95,12 @@ def _chapters(memory: Memory, every: Sequence[Summary]) -> list[Chapter]:
         if one.kind == "l2"
     ]
     if parts:
-        chapters.append(Chapter(None, (), (), (), tuple(parts.values())))
+        chapters.append(L2Section(None, (), (), (), tuple(parts.values())))
     return chapters
 
 
-def _part(number: int, one: Summary, known: dict[Any, Message]) -> Part:
-    return Part(
+def _part(number: int, one: Summary, known: dict[Any, Message]) -> L1Section:
+    return L1Section(
         number,
         one,
         known.get(one.covers[0]) if one.covers else None,

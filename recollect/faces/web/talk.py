@@ -9,7 +9,7 @@ from functools import cached_property
 import orjson
 from markupsafe import Markup
 
-from recollect.faces.web.path import Fork, Path
+from recollect.faces.web.path import BranchPath, Fork
 from recollect.faces.web.text.markdown import html
 from recollect.faces.web.text.marking import Range, marked_html, quoted
 from recollect.record import Kind, Message, NodeId, Part, PartKind, Role, Thread, ToolCall
@@ -38,7 +38,7 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DisplayedMessage:
     """A message with what is folded above it."""
 
     message: Message
@@ -83,15 +83,15 @@ class Sought:
         return Markup(marked_html(drawn, self.places) if self else drawn)
 
 
-class Talk:
+class OpenedConversation:
     """A path through a conversation, opened at a message."""
 
-    def __init__(self, thread: Thread, path: Path, at: NodeId | None, sought: Sought) -> None:
+    def __init__(self, thread: Thread, path: BranchPath, at: NodeId | None, sought: Sought) -> None:
         self.thread, self.path, self.sought = thread, path, sought
         self._at = at
 
     @cached_property
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[DisplayedMessage, ...]:
         """What is shown, in order."""
         return tuple(self._shown())
 
@@ -110,7 +110,7 @@ class Talk:
         """Which of the matches that is, from 1."""
         return self.matches.index(self.now) + 1 if self.now in self.matches and self.now is not None else None
 
-    def stepped(self, by: int) -> Shown | None:
+    def stepped(self, by: int) -> DisplayedMessage | None:
         """The match after (1) or before (-1) the current place; round again at the ends."""
         if not self.matches:
             return None
@@ -129,9 +129,9 @@ class Talk:
         begin = max(0, min(middle - AT_ONCE // 2, count - AT_ONCE))
         return begin, min(count, begin + AT_ONCE)
 
-    def _shown(self) -> list[Shown]:
+    def _shown(self) -> list[DisplayedMessage]:
         """What was said, each message with what is folded before it; what nothing was said after follows the answer."""
-        shown: list[Shown] = []
+        shown: list[DisplayedMessage] = []
         waiting: list[Folded] = []
         fork: Fork | None = None
         for message in self.path.messages:
@@ -171,14 +171,14 @@ class Talk:
         label = f"{call.name or 'Tool call'}{f': {begins}' if begins else ''}"
         return Folded(label, text, "tool", is_open, call.result_message_id, is_cut)
 
-    def _with(self, one: Shown, folded: Sequence[Folded]) -> Shown:
+    def _with(self, one: DisplayedMessage, folded: Sequence[Folded]) -> DisplayedMessage:
         return self._one(one.message, (*one.folded, *folded), one.place, one.fork)
 
-    def _one(self, message: Message, folded: tuple[Folded, ...], place: int, fork: Fork | None) -> Shown:
+    def _one(self, message: Message, folded: tuple[Folded, ...], place: int, fork: Fork | None) -> DisplayedMessage:
         own = {message.id, *(one.message_id for one in folded)}
         is_now = self._opened_at is not None and self._opened_at in own
         is_match = self._is_held(message) or (is_now and bool(self.sought))
-        return Shown(message, folded, place, is_match, is_now, fork)
+        return DisplayedMessage(message, folded, place, is_match, is_now, fork)
 
     @cached_property
     def _opened_at(self) -> NodeId | None:

@@ -12,7 +12,7 @@ from recollect.faces.http.scope import Scoped
 from recollect.faces.web import told
 from recollect.faces.web.bands import thin, wide
 from recollect.faces.web.page import page
-from recollect.faces.web.spans import Span
+from recollect.faces.web.spans import CalendarSpan
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
@@ -28,7 +28,7 @@ _TOPICS = 12
 def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias="in")] = "") -> Response:
     """All months, and one of them (or a quarter, a year) day by day; the last one where none is named."""
     whole = memory.timeline(_TOPICS)
-    chosen = Span.of(asked) if asked else Span.around(whole.days[-1][0]) if whole.days else None
+    chosen = CalendarSpan.of(asked) if asked else CalendarSpan.around(whole.days[-1][0]) if whole.days else None
     days = memory.days(chosen.period) if chosen else []
     return page(
         request,
@@ -54,20 +54,20 @@ def _reach(whole: Timeline) -> str:
     """As in "April 2023 to October 2026"."""
     if not whole.days:
         return ""
-    first, last = Span.around(whole.days[0][0]).label, Span.around(whole.days[-1][0]).label
+    first, last = CalendarSpan.around(whole.days[0][0]).label, CalendarSpan.around(whole.days[-1][0]).label
     return first if first == last else f"{first} to {last}"
 
 
-def _nearest(whole: Timeline, chosen: Span | None, way: int) -> Span | None:
+def _nearest(whole: Timeline, chosen: CalendarSpan | None, way: int) -> CalendarSpan | None:
     """The nearest span as long, before or after, in which something was said."""
     if chosen is None:
         return None
-    spans = {Span.around(day, chosen.length) for day, _ in whole.days}
+    spans = {CalendarSpan.around(day, chosen.length) for day, _ in whole.days}
     beyond = sorted(one for one in spans if (one.place - chosen.place) * way > 0)
     return None if not beyond else beyond[0] if way > 0 else beyond[-1]
 
 
-def _summary(memory: Memory, chosen: Span | None) -> Summary | None:
+def _summary(memory: Memory, chosen: CalendarSpan | None) -> Summary | None:
     """What a month came down to."""
     if chosen is None or chosen.length > 1:
         return None
@@ -75,7 +75,7 @@ def _summary(memory: Memory, chosen: Span | None) -> Summary | None:
     return next((one for one in found if one.period == f"month {chosen}"), None)
 
 
-def _as_json(whole: Timeline, chosen: Span | None, days: list[Day]) -> dict[str, Any]:
+def _as_json(whole: Timeline, chosen: CalendarSpan | None, days: list[Day]) -> dict[str, Any]:
     return {
         "days": {day.isoformat(): count for day, count in whole.days},
         "undated": whole.undated,

@@ -34,7 +34,7 @@ _BY = {"user": "you"}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """A line of a summary; `who` is empty where it is nobody's words."""
 
     text: str
@@ -48,7 +48,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SummarySection:
     """A part of a summary with its heading; `short` ones go in one line."""
 
     key: str
@@ -57,24 +57,24 @@ class Part:
     short: bool
 
 
-def lines(summary: Summary) -> list[Line]:
+def lines(summary: Summary) -> list[SummaryLine]:
     """The text, a line for each that is quoted, or for each paragraph that was written."""
-    return [_line(one) if summary.extractive else Line(one) for one in summary.text.splitlines() if one.strip()]
+    return [_line(one) if summary.extractive else SummaryLine(one) for one in summary.text.splitlines() if one.strip()]
 
 
-def parts(summary: Summary, *names: str) -> list[Part]:
+def parts(summary: Summary, *names: str) -> list[SummarySection]:
     """What it says in pieces, as far as there is any; only those of these names, if any are given."""
     wanted = names or tuple(_PARTS)
     found = [(key, _items(summary.parts.get(key))) for key in _PARTS if key in wanted]
-    return [Part(key, _PARTS[key], items, key.endswith("themes")) for key, items in found if items]
+    return [SummarySection(key, _PARTS[key], items, key.endswith("themes")) for key, items in found if items]
 
 
-def _line(text: str) -> Line:
+def _line(text: str) -> SummaryLine:
     found = _LINE.fullmatch(text)
     if found is None:
-        return Line(text)
+        return SummaryLine(text)
     day = datetime.fromisoformat(found["day"]).replace(tzinfo=UTC) if found["day"] else None
-    return Line(found["text"], _BY.get(found["who"], found["who"]), day)
+    return SummaryLine(found["text"], _BY.get(found["who"], found["who"]), day)
 
 
 def _items(part: Any) -> tuple[str, ...]:

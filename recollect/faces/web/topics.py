@@ -13,7 +13,7 @@ from starlette.responses import Response
 from recollect.faces.http.scope import Scoped
 from recollect.faces.present.knowledge import topic_as_json
 from recollect.faces.web.page import page
-from recollect.faces.web.spans import Span
+from recollect.faces.web.spans import CalendarSpan
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -40,7 +40,7 @@ class Spark:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class TopicConversation:
     """A conversation of a topic: how much of it is, and the first message that is."""
 
     conversation: Conversation
@@ -61,7 +61,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
             bands=[(band, _spark(band, whole.days[0][0], whole.days[-1][0])) for band in whole.bands],
             chosen=None,
         )
-    span = Span.of(when) if when else None
+    span = CalendarSpan.of(when) if when else None
     messages = memory.get_topic_messages(topic, _ALL if span else _MESSAGES)
     wanted = topic.strip().lower()
     chosen = next(
@@ -83,31 +83,31 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
         talks=talks[:_TALKS],
         more=max(0, len(talks) - _TALKS),
         span=span,
-        months=[(Span.of(month.month), month) for month in chosen.months] if chosen else [],
+        months=[(CalendarSpan.of(month.month), month) for month in chosen.months] if chosen else [],
     )
 
 
-def _within(message: Message, span: Span) -> bool:
+def _within(message: Message, span: CalendarSpan) -> bool:
     return message.timestamp is not None and span.since <= message.timestamp < span.after.since
 
 
-def _talks(memory: Memory, messages: list[Message]) -> list[Talk]:
+def _talks(memory: Memory, messages: list[Message]) -> list[TopicConversation]:
     """The conversations that these messages are of, in the order in which they come: the most typical first."""
     of: dict[str, list[Message]] = {}
     for message in messages:
         of.setdefault(message.conversation_id, []).append(message)
     found = [(memory.conversation_named(one), group) for one, group in of.items()]
-    return [Talk(talk, min(group, key=lambda m: m.position), len(group)) for talk, group in found if talk]
+    return [TopicConversation(talk, min(group, key=lambda m: m.position), len(group)) for talk, group in found if talk]
 
 
 def _spark(band: Band, first: date, last: date) -> Spark:
 
-    begin, end = Span.around(first).place, Span.around(last).place
+    begin, end = CalendarSpan.around(first).place, CalendarSpan.around(last).place
     column = _WIDTH / (end - begin + 1)
     most = max((month.messages for month in band.months), default=1)
     bars = tuple(
         (
-            round((Span.of(month.month).place - begin) * column, 1),
+            round((CalendarSpan.of(month.month).place - begin) * column, 1),
             round(max(2.0, (_HEIGHT - 2) * month.messages / most), 1),
         )
         for month in band.months

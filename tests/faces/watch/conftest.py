@@ -12,7 +12,7 @@ from recollect.memory import Memory
 from recollect.memory.recording import Recording
 from recollect.watching.folders import Watched
 from recollect.watching.keeping_out import KeepingOut, Patterns
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.watcher import Watcher
 
 
@@ -50,7 +50,7 @@ def follow(
 
     def made() -> Watcher:
         folders = [Watched("Claude Code", projects), Watched("Codex", rollouts)]
-        kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+        kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
         return Watcher(memory, folders, kept, keeping_out, clock=lambda: 0.0)
 
     return made

@@ -14,7 +14,7 @@ from recollect.memory.recording import Recording
 from recollect.record import Kind
 from recollect.watching.folders import Watched
 from recollect.watching.keeping_out import KeepingOut, Patterns
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.watcher import Watcher
 from tests.faces.conftest import CommandLine
 from tests.faces.watch.sessions import Rollout, Session
@@ -92,7 +92,7 @@ def test_a_session_in_a_folder_that_is_kept_out_is_not_followed(
     wandering.cwd = SECRET
     wandering.says("And here?")
     keeping_out = KeepingOut(Patterns(["~/work/secret"], Path("/home/me")), recording)
-    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
     watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: 0.0)
     assert watcher.round().kept_out == 2
     assert said(memory) == ["Where are the bells set?"]
@@ -128,7 +128,7 @@ def test_a_session_of_codex_that_began_in_a_pause_is_recorded_from_its_end_on(
     rollout.says(1, "user", "This is nobody's business.")
     rollout.says(20, "user", "Ring the bells.")
     recording = paused_between(at(0), at(10))
-    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
     keeping_out = KeepingOut(Patterns((), Path("/home/me")), recording)
     Watcher(memory, [Watched("Codex", rollouts)], kept, keeping_out, clock=lambda: 0.0).round()
     assert said(memory) == ["Ring the bells."]

@@ -18,7 +18,7 @@ from recollect.record import Kind, Message
 from recollect.sample import write_archive
 from recollect.watching.folders import Watched
 from recollect.watching.keeping_out import KeepingOut
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.watcher import Watcher
 from tests.faces.watch.sessions import Rollout, Session, session_id
 
@@ -175,7 +175,7 @@ def test_another_store_knows_nothing_of_what_was_kept(
     follow().round()
     memory.close()
     Path(memory.location).unlink()
-    kept = Kept(tmp_path / "state", tmp_path / "memory.db", "default")
+    kept = ImportedFiles(tmp_path / "state", tmp_path / "memory.db", "default")
     with recollect.open(tmp_path / "memory.db", durable=False) as anew:
         assert brought(Watcher(anew, [Watched("Claude Code", projects)], kept, keeping_out)) == 1
 
@@ -237,7 +237,7 @@ def test_a_failure_is_told_and_tried_again(
     memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut
 ) -> None:
     now = [0.0]
-    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
     watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: now[0])
     Session(projects).says("Where are the bells set?")
     with monkeypatch.context() as broken:
@@ -258,7 +258,7 @@ def test_what_took_long_rests(
         return really(*arguments, **named)
 
     monkeypatch.setattr(memory, "import_growing", slowly)
-    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
     watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: now[0])
     session.says("Where are the bells set?")
     assert brought(watcher) == 1
@@ -281,7 +281,7 @@ def test_many_sessions_are_taken_together(watcher: Watcher, memory: Memory, roll
 def test_an_export_is_taken_when_it_has_arrived(memory: Memory, tmp_path: Path, keeping_out: KeepingOut) -> None:
     folder, wall = tmp_path / "exports", [0]
     folder.mkdir()
-    kept = Kept(tmp_path / "state", Path(memory.location), memory.namespace)
+    kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
     watcher = Watcher(memory, [Watched("exports", folder)], kept, keeping_out, wall=lambda: wall[0])
     export = write_archive(tmp_path / "made")[0]
     half = folder / "export.zip.part"

@@ -22,7 +22,7 @@ from recollect.faces.server.app import build
 from recollect.faces.server.server import Server, listen
 from recollect.faces.web import status
 from recollect.faces.web.files import asset
-from recollect.faces.web.runs import Runs, Stopped, runs_of
+from recollect.faces.web.runs import Stopped, WebRuns, runs_of
 from recollect.faces.web.uploads import safe_parts
 from recollect.memory.settings import load_settings, places
 from tests.faces.web.conftest import Running, serving
@@ -258,7 +258,7 @@ def test_no_name_leads_out_of_the_folder(name: str, parts: list[str]) -> None:
 
 
 def test_a_run_is_shared_told_and_stopped() -> None:
-    runs, heard = Runs(), list[int]()
+    runs, heard = WebRuns(), list[int]()
     going = threading.Event()
 
     def work(tell: object) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from recollect.answer.ask import NO_QUESTION
-from recollect.faces.cli.parser import Command, Option, Words, one_of
+from recollect.faces.cli.parser import Arguments, Command, Option, one_of
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.terminal.output import harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.answering import IN, MODE, summary, tell_destination, told, words_of
 from recollect.faces.cli.views.waiting import told_empty
 from recollect.faces.present.names import short, source_label, titled
@@ -25,7 +25,7 @@ _QUOTED = 60  # characters of a quotation beside its source
 
 
 def ask(
-    session: Session,
+    session: Invocation,
     question: list[str],
     source: list[str],
     since: str | None = None,
@@ -59,7 +59,7 @@ def ask(
     return 0 if answer.known else 1
 
 
-def _told(session: Session, events: Generator[Event, None, None]) -> Answer:
+def _told(session: Invocation, events: Generator[Event, None, None]) -> Answer:
     """Prints the answer as it comes, and what it rests on."""
     from recollect.answer.ask.answer import Answer
 
@@ -114,5 +114,5 @@ COMMAND = Command(
         Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
         MODE,
     ),
-    Words("QUESTION|-", "question", required=True, several=True, dashes=True),
+    Arguments("QUESTION|-", "question", required=True, several=True, dashes=True),
 )

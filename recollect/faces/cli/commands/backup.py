@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.terminal.targets import naming
 
 
-def backup(session: Session, file: str | None = None) -> int:
+def backup(session: Invocation, file: str | None = None) -> int:
     """Copy the whole memory to a file, and verify the copy.
 
     The copy holds all namespaces, the search index and the quality mode. You can use the memory meanwhile. If FILE is a
@@ -46,5 +46,5 @@ def _dated() -> str:
 COMMAND = Command(
     backup,
     ("recollect backup ~/backups/memory.db", "recollect backup ~/backups/"),
-    words=Words("FILE", "file"),
+    words=Arguments("FILE", "file"),
 )

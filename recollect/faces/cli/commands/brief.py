@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recollect.faces.cli.parser import Command, Option, Words, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.terminal.output import harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 _TOKENS, _LEAST = 1_500, 200
 
 
-def brief(session: Session, folder: str | None = None, budget: int = _TOKENS) -> int:
+def brief(session: Invocation, folder: str | None = None, budget: int = _TOKENS) -> int:
     """Print what matters for work in a folder, for a coding agent.
 
     How the last session in FOLDER (without it: this one) ended, what was left open, what is known from the sessions
@@ -44,5 +44,5 @@ COMMAND = Command(
             read=whole(_LEAST),
         ),
     ),
-    Words("FOLDER", "folder"),
+    Arguments("FOLDER", "folder"),
 )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, RecollectError
-from recollect.faces.cli.parser import Command, Option, Words, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
 from recollect.faces.cli.terminal.output import harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.answering import MODE, tell_destination, told, words_of
 from recollect.faces.present.names import short, speaker, titled
 from recollect.faces.present.times import day
@@ -29,7 +29,7 @@ _SHOWN = 5  # sources
 
 
 def chat(
-    session: Session,
+    session: Invocation,
     text: list[str],
     in_: str | None = None,
     new: bool = False,
@@ -52,9 +52,9 @@ def chat(
     if no_background:
         session.without_background()
     spec = session.answering_model(model)
-    asked = Asked(title, budget, mode, tools=not no_tools)
+    asked = ChatOptions(title, budget, mode, tools=not no_tools)
     memory = session.memory()
-    talk = Talk(session, memory, asked, _conversation(session, memory, in_, new=new))
+    talk = ChatRun(session, memory, asked, _conversation(session, memory, in_, new=new))
     if text:
         question = words_of(text)
         tell_destination(session, spec)
@@ -75,7 +75,7 @@ def chat(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChatOptions:
     """How each turn of a run is answered."""
 
     title: str
@@ -84,10 +84,10 @@ class Asked:
     tools: bool
 
 
-class Talk:
+class ChatRun:
     """One run: the conversation that it goes on with, None until there is one, and the last answer."""
 
-    def __init__(self, session: Session, memory: Memory, asked: Asked, conversation: str | None) -> None:
+    def __init__(self, session: Invocation, memory: Memory, asked: ChatOptions, conversation: str | None) -> None:
         self._session, self._memory, self._asked = session, memory, asked
         self._conversation, self._last = conversation, None
 
@@ -190,7 +190,7 @@ class Talk:
             yield f"[{source.number}] {who}{when} {sign} {harmless(titled(source.title))} {sign} {short(message.id)}"
 
 
-def _conversation(session: Session, memory: Memory, named: str | None, *, new: bool) -> str | None:
+def _conversation(session: Invocation, memory: Memory, named: str | None, *, new: bool) -> str | None:
     """The conversation to go on with: the one that is named, else that of the last chat, if it is still there."""
     if new:
         return None
@@ -200,7 +200,7 @@ def _conversation(session: Session, memory: Memory, named: str | None, *, new: b
     return last if last is not None and memory.conversation_named(last) is not None else None
 
 
-def _lines(session: Session) -> Iterator[str]:
+def _lines(session: Invocation) -> Iterator[str]:
     """What is typed, a line at a time, until the end of the input or an interrupt."""
     asks = session.out.can_ask
     if asks:
@@ -237,5 +237,5 @@ COMMAND = Command(
         Option(("--no-tools",), "The model is given no tools to look further.", default=False),
         NO_BACKGROUND,
     ),
-    Words("TEXT|-", "text", several=True, dashes=True),
+    Arguments("TEXT|-", "text", several=True, dashes=True),
 )

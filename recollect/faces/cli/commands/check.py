@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import StoreDamaged
 from recollect.faces.cli.parser import Command, Option
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.store import Invariant, Violation
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PLACES = 3
 
 
-def check(session: Session, repair: bool = False) -> int:
+def check(session: Invocation, repair: bool = False) -> int:
     """Look for damage, and repair it with --repair.
 
     Reads everything and changes nothing. With --repair it rebuilds the search index and everything else that is
@@ -43,7 +43,7 @@ def check(session: Session, repair: bool = False) -> int:
     return 1
 
 
-def _violations(session: Session) -> Sequence[Violation]:
+def _violations(session: Invocation) -> Sequence[Violation]:
     """What is wrong; a memory that cannot be opened is damaged."""
     try:
         return session.existing_memory().check()
@@ -53,7 +53,7 @@ def _violations(session: Session) -> Sequence[Violation]:
         return [Violation(Invariant.FILE_IS_WHOLE, problem.message)]
 
 
-def _repaired(session: Session) -> list[Violation]:
+def _repaired(session: Invocation) -> list[Violation]:
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
     from recollect.faces.present.times import number
 
@@ -62,7 +62,7 @@ def _repaired(session: Session) -> list[Violation]:
         return session.memory().repair(progress=lambda done, total: report(done, total, number(done, "message")))
 
 
-def _print(session: Session, violations: Sequence[Violation]) -> None:
+def _print(session: Invocation, violations: Sequence[Violation]) -> None:
     """A line for each kind of problem, with the first places."""
     from recollect.faces.cli.views.damage import PROBLEMS
 
@@ -79,7 +79,7 @@ def _print(session: Session, violations: Sequence[Violation]) -> None:
         session.out.line(f"{session.out.symbols.bad} {PROBLEMS[kind]}{times}" + (f": {where}" if where else ""))
 
 
-def _print_remedies(session: Session, violations: Sequence[Violation], *, repaired: bool) -> None:
+def _print_remedies(session: Invocation, violations: Sequence[Violation], *, repaired: bool) -> None:
     out = session.out
     if not repaired and any(violation.remedy == "reindex" for violation in violations):
         out.note(out.hint("The search index can be rebuilt from the messages: recollect check --repair"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recollect.faces.cli.parser import Command, Words, WrongUsage
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, WrongUsage
+from recollect.faces.cli.terminal.session import Invocation
 
 # Each script hands over the words typed so far, the last of which is to be completed (complete.py), and shows the
 # answers: one a line, what it is for behind a tab. Where there are none, a file name is completed.
@@ -51,7 +51,7 @@ Register-ArgumentCompleter -Native -CommandName recollect -ScriptBlock {
 SHELLS = tuple(_SCRIPTS)
 
 
-def completion(session: Session, shell: str) -> int:
+def completion(session: Invocation, shell: str) -> int:
     """Print the script that completes commands in your shell.
 
     It completes commands, options, and values: sources, namespaces, formats, roles, kinds.
@@ -72,5 +72,5 @@ COMMAND = Command(
         "recollect completion zsh >> ~/.zshrc",
         "recollect completion fish > ~/.config/fish/completions/recollect.fish",
     ),
-    words=Words("|".join(SHELLS), "shell", required=True, values=SHELLS),
+    words=Arguments("|".join(SHELLS), "shell", required=True, values=SHELLS),
 )

@@ -7,14 +7,14 @@ from dataclasses import fields
 from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
 from recollect.models.language.choose import open_model
 from recollect.models.language.errors import ModelNotReady
 
 
-def config(session: Session, words: list[str]) -> int:
+def config(session: Invocation, words: list[str]) -> int:
     """Print each setting and where it comes from, or set one.
 
     Settings come from options, environment variables, the config file or the defaults, in this order. `recollect config
@@ -47,7 +47,7 @@ def config(session: Session, words: list[str]) -> int:
     return 0
 
 
-def _keep(session: Session, name: str, value: str) -> int:
+def _keep(session: Invocation, name: str, value: str) -> int:
     """Writes a setting, and says what keeps it from having an effect."""
     keep_setting(name, value, session.places)
     now = load_settings(where=session.places)
@@ -88,5 +88,5 @@ _SETTINGS = [field for field in fields(Settings) if field.name != "origins"]
 COMMAND = Command(
     config,
     ("recollect config", "recollect config path", "recollect config model anthropic:claude-haiku-5-5"),
-    words=Words("path | NAME VALUE", "words", several=True, values=("path", *(field.name for field in _SETTINGS))),
+    words=Arguments("path | NAME VALUE", "words", several=True, values=("path", *(field.name for field in _SETTINGS))),
 )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from recollect.context.settings import LEAST_TOKENS
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.parser import Command, Option, Words, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.terminal.output import harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.context import Context
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def context(
-    session: Session,
+    session: Invocation,
     text: list[str],
     in_: str | None = None,
     budget: int | None = None,
@@ -50,7 +50,7 @@ def context(
     return 0
 
 
-def _print_last(session: Session, many: int) -> int:
+def _print_last(session: Invocation, many: int) -> int:
     found = session.existing_memory().requests(many)
     if session.json:
         session.out.document({"requests": [one.to_json() for one in found]})
@@ -74,7 +74,7 @@ def _print_request(out: Output, request: Requested) -> None:
             out.line(f"    {out.dim(short(item.id))}  {item.kind}: {harmless(item.text)}{kept}")
 
 
-def _never(session: Session, name: str) -> int:
+def _never(session: Invocation, name: str) -> int:
     """Keeps a fact or a message out, as `facts forget` and `delete` do."""
     from recollect.faces.cli.terminal.layout import joined
     from recollect.faces.present.names import short
@@ -136,5 +136,5 @@ COMMAND = Command(
         Option(("--last",), "What the last request was given, or the last N: why it was in the prompt.", default=False),
         Option(("--never",), "Never use a message or a fact again.", "ID"),
     ),
-    Words("TEXT", "text", several=True, dashes=True),
+    Arguments("TEXT", "text", several=True, dashes=True),
 )

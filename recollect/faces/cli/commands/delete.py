@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from recollect.faces.cli.parser import Command, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def delete(session: Session, what: list[str]) -> int:
+def delete(session: Invocation, what: list[str]) -> int:
     """Hide messages or whole conversations.
 
     They no longer appear in searches, lists and counts, and importing again does not bring them back; `recollect
@@ -41,5 +41,5 @@ def delete(session: Session, what: list[str]) -> int:
 COMMAND = Command(
     delete,
     ("recollect delete 7Q2KAB", 'recollect delete "Weekend baking plan"'),
-    words=Words("ID|TITLE", "what", required=True, several=True),
+    words=Arguments("ID|TITLE", "what", required=True, several=True),
 )

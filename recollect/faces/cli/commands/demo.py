@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command, Option
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -26,7 +26,7 @@ _RESULTS = 2
 _SUMMARY, _FACTS, _WAY = "Mum's knee operation: what to ask", "Inês", ("Merle", "you")
 
 
-def demo(session: Session, keep: str | None = None) -> int:
+def demo(session: Invocation, keep: str | None = None) -> int:
     """Try it out on a sample archive.
 
     Imports a made-up archive into a temporary memory, runs three searches, and shows what is derived from it. Your own
@@ -60,7 +60,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
     yield folder
 
 
-def _print(session: Session, memory: Memory, archive: list[Path], store: Path, kept: Path | None) -> None:
+def _print(session: Invocation, memory: Memory, archive: list[Path], store: Path, kept: Path | None) -> None:
     from recollect.faces.cli.terminal.typed import typed
     from recollect.faces.cli.views.hits import print_hits
     from recollect.faces.cli.views.report import print_report
@@ -85,7 +85,7 @@ def _print(session: Session, memory: Memory, archive: list[Path], store: Path, k
     out.line('  recollect search "what you remember of it"')
 
 
-def _print_derived(session: Session, memory: Memory) -> None:
+def _print_derived(session: Invocation, memory: Memory) -> None:
     """What the worker makes of the messages, by rules alone."""
     from recollect.faces.cli.commands.facts import facts
     from recollect.faces.cli.commands.graph import graph

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def drop(session: Session, what: list[str], yes: bool = False) -> int:
+def drop(session: Invocation, what: list[str], yes: bool = False) -> int:
     """Remove a whole namespace for good, with its name.
 
     Nothing of it is left: no message, fact, index or file, and no trace that it was there. An export that is imported
@@ -49,5 +49,5 @@ COMMAND = Command(
     drop,
     ("recollect drop acme/rex",),
     (Option(("--yes", "-y"), "Do not ask.", default=False),),
-    Words("NAMESPACE", "what", required=True, several=True),
+    Arguments("NAMESPACE", "what", required=True, several=True),
 )

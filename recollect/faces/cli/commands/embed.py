@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from recollect.errors import StoreError
 from recollect.faces.cli.parser import Command, Option, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def embed(session: Session, limit: int | None = None) -> int:
+def embed(session: Invocation, limit: int | None = None) -> int:
     """Build the quality mode: slower to build, better results.
 
     A small model that comes with the package reads every message once, newest first. You can search meanwhile, and

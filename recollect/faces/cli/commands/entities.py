@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, one_of, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.waiting import none_found
 from recollect.faces.present.knowledge import entity_as_json
 
@@ -24,7 +24,7 @@ _ACTIONS = {"add": 1, "edit": 1, "pin": 1, "unpin": 1, "merge": 2, "unmerge": 1,
 
 
 def entities(
-    session: Session,
+    session: Invocation,
     what: list[str] | None = None,
     type: str | None = None,
     name: str | None = None,
@@ -59,7 +59,7 @@ def entities(
 
 
 def _correct(
-    session: Session, memory: Memory, action: str, names: list[str], name: str | None, type: str | None
+    session: Invocation, memory: Memory, action: str, names: list[str], name: str | None, type: str | None
 ) -> int:
     if len(names) != _ACTIONS[action]:
         wanted = "NAME INTO" if action == "merge" else "NAME"
@@ -87,7 +87,7 @@ def _correct(
     return 0
 
 
-def _show(session: Session, entity: Entity) -> None:
+def _show(session: Invocation, entity: Entity) -> None:
     from recollect.faces.cli.terminal.output import harmless
 
     if session.json:
@@ -109,7 +109,7 @@ def title(entity: Entity, out: Output) -> str:
     return f"{out.bold(harmless(entity.name))}  {out.dim(f' {out.symbols.dot} '.join(facts))}"
 
 
-def _print(session: Session, found: list[Entity], *, more: bool) -> None:
+def _print(session: Invocation, found: list[Entity], *, more: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import padded
     from recollect.faces.present.times import day
@@ -137,5 +137,5 @@ COMMAND = Command(
         Option(("--name",), "With edit: the new name.", "NAME"),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("NAME|ACTION", "what", several=True, values=tuple(_ACTIONS)),
+    Arguments("NAME|ACTION", "what", several=True, values=tuple(_ACTIONS)),
 )

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from recollect.errors import Incomplete, InvalidInput, StoreDamaged, StoreError
-from recollect.faces.cli.parser import Command, Option, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.terminal.targets import is_standard_output, naming
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _WORDS = {
 }
 
 
-def export(session: Session, file: str | None = None, overwrite: bool = False) -> int:
+def export(session: Invocation, file: str | None = None, overwrite: bool = False) -> int:
     """Write everything in the namespace to a file, as JSON Lines.
 
     `recollect import` reads it back without loss. `-` writes to standard output. Without FILE it writes to standard
@@ -55,7 +55,7 @@ def export(session: Session, file: str | None = None, overwrite: bool = False) -
     return code
 
 
-def _write(session: Session, path: Path | None, *, overwrite: bool) -> tuple[int, Mapping[str, int] | None]:
+def _write(session: Invocation, path: Path | None, *, overwrite: bool) -> tuple[int, Mapping[str, int] | None]:
     """Writes all that can be read. Returns the records, and of a damaged memory what is lost."""
     import recollect
 
@@ -77,7 +77,7 @@ def _write(session: Session, path: Path | None, *, overwrite: bool) -> tuple[int
                 return _export(session, memory, path, overwrite=overwrite), asdict(own) if own is not None else {}
 
 
-def _export(session: Session, memory: Memory, path: Path | None, *, overwrite: bool) -> int:
+def _export(session: Invocation, memory: Memory, path: Path | None, *, overwrite: bool) -> int:
     from recollect.faces.cli.terminal.progress import progress
     from recollect.faces.present.times import number
 
@@ -98,7 +98,7 @@ def _export(session: Session, memory: Memory, path: Path | None, *, overwrite: b
             sys.stdout.buffer.flush()
 
 
-def _print_lost(session: Session, lost: Mapping[str, int]) -> None:
+def _print_lost(session: Invocation, lost: Mapping[str, int]) -> None:
     from recollect.faces.present.times import number
 
     out = session.out
@@ -112,7 +112,7 @@ def _joined(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _print_done(session: Session, path: Path, records: int, size: int | None) -> None:
+def _print_done(session: Invocation, path: Path, records: int, size: int | None) -> None:
     from recollect.faces.present import times
 
     done = f"Exported {times.number(records, 'record')} of {session.settings.namespace} to {path}"
@@ -122,7 +122,7 @@ def _print_done(session: Session, path: Path, records: int, size: int | None) ->
         session.out.note(f"{done}.")
 
 
-def _dated(session: Session) -> str:
+def _dated(session: Invocation) -> str:
     from recollect.record import utc_now
 
     name = session.settings.namespace.replace("/", "-")
@@ -133,5 +133,5 @@ COMMAND = Command(
     export,
     ("recollect export history.jsonl", "recollect export - | gzip > history.jsonl.gz"),
     (Option(("--overwrite",), "Replace FILE even if it is not an export.", default=False),),
-    Words("FILE|-", "file"),
+    Arguments("FILE|-", "file"),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, whole
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.waiting import none_found
 from recollect.faces.present.knowledge import fact_as_json
 from recollect.text.language import addressed
@@ -22,7 +22,7 @@ _ACTIONS = ("edit", "pin", "unpin", "merge", "forget", "undo")
 
 
 def facts(
-    session: Session,
+    session: Invocation,
     what: list[str] | None = None,
     as_of: str | None = None,
     history: bool = False,
@@ -67,7 +67,7 @@ def facts(
     return 0 if found else 1
 
 
-def _rules(session: Session) -> int:
+def _rules(session: Invocation) -> int:
     memory = session.existing_memory()
     rules, offered = memory.rules(), memory.rules(offered=True)
     if session.json:
@@ -97,7 +97,7 @@ def _print_offered(out: Output, rule: Fact) -> None:
     out.line(f"        {out.hint(f'To confirm: recollect facts pin {own}. To dismiss: recollect facts forget {own}')}")
 
 
-def _correct(session: Session, action: str, ids: list[str], to: str | None, value: str | None) -> int:
+def _correct(session: Invocation, action: str, ids: list[str], to: str | None, value: str | None) -> int:
     fewest = 2 if action == "merge" else 1
     if len(ids) < fewest or (action != "merge" and len(ids) > 1):
         wanted = "the IDs of two facts or more" if fewest == 2 else "the ID of one fact"
@@ -125,7 +125,7 @@ def _correct(session: Session, action: str, ids: list[str], to: str | None, valu
     return 0
 
 
-def _forgotten(session: Session, fact_id: str) -> int:
+def _forgotten(session: Invocation, fact_id: str) -> int:
     from recollect.faces.cli.terminal.layout import joined
     from recollect.faces.present.names import short
 
@@ -193,5 +193,5 @@ COMMAND = Command(
         Option(("--rules",), "List your rules for every answer, and those to confirm.", default=False),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
+    Arguments("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )

@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words
+from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.person import forget_person
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _SHOWN = 10
 
 
 def forget(
-    session: Session,
+    session: Invocation,
     what: list[str] | None = None,
     source: list[str] | None = None,
     since: str | None = None,
@@ -67,7 +67,7 @@ def forget(
     return 0
 
 
-def _forget_secrets(session: Session, source: Sequence[str], *, dry_run: bool, yes: bool, more: bool) -> int:
+def _forget_secrets(session: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool, more: bool) -> int:
     from recollect.faces.cli.commands.secrets import take_out
 
     if more:
@@ -82,7 +82,7 @@ class _Asking(ExitStack):
 
     shown: Forgotten
 
-    def __init__(self, session: Session, *, asks: bool) -> None:
+    def __init__(self, session: Invocation, *, asks: bool) -> None:
         super().__init__()
         self._session, self._asks = session, asks
 
@@ -96,7 +96,7 @@ class _Asking(ExitStack):
         return True
 
 
-def _confirmed(session: Session, found: Forgotten) -> bool:
+def _confirmed(session: Invocation, found: Forgotten) -> bool:
     from recollect.faces.cli.terminal.progress import on_interrupt
 
     if session.json or not session.out.can_ask:
@@ -138,7 +138,7 @@ def _chosen(
     }
 
 
-def _ids(session: Session, memory: Memory, what: Sequence[str], *, asks: bool) -> list[str]:
+def _ids(session: Invocation, memory: Memory, what: Sequence[str], *, asks: bool) -> list[str]:
     """What is meant. Raises InvalidInput for a guess that would not be shown before it goes."""
     from recollect.faces.cli.terminal.guessed import agrees
     from recollect.faces.present.names import meant, names_meant
@@ -153,7 +153,7 @@ def _anything(found: Forgotten) -> bool:
     return bool(found.conversations or found.messages or found.documents or found.nodes)
 
 
-def _print_nothing(session: Session, found: Forgotten, *, matched: bool = False) -> int:
+def _print_nothing(session: Invocation, found: Forgotten, *, matched: bool = False) -> int:
     if session.json:
         session.out.document(_as_json(found, done=False))
     else:
@@ -161,7 +161,7 @@ def _print_nothing(session: Session, found: Forgotten, *, matched: bool = False)
     return 1
 
 
-def _print_dry_run(session: Session, found: Forgotten) -> int:
+def _print_dry_run(session: Invocation, found: Forgotten) -> int:
     if not _anything(found):
         return _print_nothing(session, found)
     if session.json:
@@ -172,7 +172,7 @@ def _print_dry_run(session: Session, found: Forgotten) -> int:
     return 0
 
 
-def _print_done(session: Session, shown: Forgotten, done: Forgotten) -> None:
+def _print_done(session: Invocation, shown: Forgotten, done: Forgotten) -> None:
     from recollect.faces.cli.terminal.layout import joined
 
     out = session.out
@@ -185,7 +185,7 @@ def _print_done(session: Session, shown: Forgotten, done: Forgotten) -> None:
         out.line("What was added meanwhile is still there.")
 
 
-def _print_plan(session: Session, found: Forgotten) -> None:
+def _print_plan(session: Invocation, found: Forgotten) -> None:
     out = session.out
     out.line(out.bold(f"This removes {_counted(found)} from {session.settings.namespace}:"))
     for line in _titles(found, out.symbols.more):
@@ -255,5 +255,5 @@ COMMAND = Command(
         Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
         Option(("--yes", "-y"), "Do not ask.", default=False),
     ),
-    Words("ID|TITLE", "what", several=True),
+    Arguments("ID|TITLE", "what", several=True),
 )

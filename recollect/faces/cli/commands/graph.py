@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.parser import Command, Option, Words, WrongUsage, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, whole
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.derive.graph.relation import Graph, Paths, Relation
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LIMIT = 20
 
 
-def graph(session: Session, names: list[str], depth: int = 1, limit: int = _LIMIT, past: bool = False) -> int:
+def graph(session: Invocation, names: list[str], depth: int = 1, limit: int = _LIMIT, past: bool = False) -> int:
     """Show what an entity is related to, or how two are connected.
 
     Relations of people, places and work are facts, with the time since which they hold; --past shows what no longer
@@ -41,7 +41,7 @@ def graph(session: Session, names: list[str], depth: int = 1, limit: int = _LIMI
     return 0
 
 
-def _print_graph(session: Session, found: Graph) -> None:
+def _print_graph(session: Invocation, found: Graph) -> None:
     from recollect.faces.cli.commands.entities import title
 
     out = session.out
@@ -52,7 +52,7 @@ def _print_graph(session: Session, found: Graph) -> None:
         out.line(f"  {line(session, relation)}")
 
 
-def _print_paths(session: Session, paths: Paths) -> None:
+def _print_paths(session: Invocation, paths: Paths) -> None:
     from recollect.faces.cli.terminal.output import harmless
 
     out = session.out
@@ -66,7 +66,7 @@ def _print_paths(session: Session, paths: Paths) -> None:
             out.line(f"  {line(session, relation)}")
 
 
-def line(session: Session, relation: Relation) -> str:
+def line(session: Invocation, relation: Relation) -> str:
     """A relation in a line: since when it holds, by how many messages, and which."""
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.present.names import short
@@ -113,5 +113,5 @@ COMMAND = Command(
         Option(("--past",), "Also relations that no longer hold.", default=False),
         Option(("--limit", "-n"), "How many entities are shown.", "N", default=_LIMIT, read=whole(1, 1000)),
     ),
-    Words("ENTITY", "names", required=True, several=True),
+    Arguments("ENTITY", "names", required=True, several=True),
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from recollect.faces.cli.commands import ROOT, SUMMARIES, load, meant
 from recollect.faces.cli.help import command_help, root_help
-from recollect.faces.cli.parser import PROGRAM, Command, Words, WrongUsage
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import PROGRAM, Arguments, Command, WrongUsage
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def show_help(session: Session, which: list[str] | None = None) -> int:
+def show_help(session: Invocation, which: list[str] | None = None) -> int:
     """Show the help of a command.
 
     Without a name it lists the commands.
@@ -39,5 +39,5 @@ def help_of(name: str = "", part: str = "") -> str:
 COMMAND = Command(
     show_help,
     ("recollect help", "recollect help search", "recollect help mcp install"),
-    words=Words("COMMAND", "which", several=True, values=tuple(SUMMARIES)),
+    words=Arguments("COMMAND", "which", several=True, values=tuple(SUMMARIES)),
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.faces.cli.setup.edited import Edit
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ACTIONS = ("install", "remove", "run")
 
 
-def hooks(session: Session, action: str | None = None, project: bool = False, print_: bool = False) -> int:
+def hooks(session: Invocation, action: str | None = None, project: bool = False, print_: bool = False) -> int:
     """Have Claude Code save its sessions here, and begin them with what matters.
 
     `install` adds three hooks to Claude Code's settings: at the end of a session and before it is compacted, what is
@@ -54,7 +54,7 @@ def _settings_file(*, project: bool) -> Path:
     return next((folder for folder in folders if folder.is_dir()), folders[0]) / "settings.json"
 
 
-def _show(session: Session, path: Path) -> int:
+def _show(session: Invocation, path: Path) -> int:
     from recollect.faces.cli.setup.edited import values_in
     from recollect.faces.present.found import tilde
     from recollect.watching.claude_hooks import EVENTS, events_hooked
@@ -74,7 +74,7 @@ def _show(session: Session, path: Path) -> int:
     return 0
 
 
-def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
+def _apply(session: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     from recollect.faces.cli.setup.files import write_keeping
     from recollect.faces.present.found import tilde
     from recollect.record import utc_now
@@ -105,7 +105,7 @@ def _apply(session: Session, edit: Edit, action: str, *, write: bool) -> int:
     return 0
 
 
-def _run(session: Session) -> int:
+def _run(session: Invocation) -> int:
     """What a hook does. Whatever it raises is noted in a log by whoever runs it, and the exit code is 0."""
     from recollect.watching.hook_event import read_event
 
@@ -123,7 +123,7 @@ def _run(session: Session) -> int:
     return 0
 
 
-def _print_brief(session: Session, event: HookEvent) -> None:
+def _print_brief(session: Invocation, event: HookEvent) -> None:
     from recollect.watching.memory_tools import runs_in_a_tool
 
     if event.folder is None or runs_in_a_tool(str(event.folder)) or not session.has_memory():
@@ -150,14 +150,14 @@ def _mark(event: HookEvent) -> None:
             KeepingOut.own(()).mark(event.session)
 
 
-def _take_in(session: Session, event: HookEvent) -> None:
+def _take_in(session: Invocation, event: HookEvent) -> None:
     """Imports what is new in the project's folder: in a process that outlives this one, since Claude Code waits for a
     hook and, at the end of a session, not for long. Where nothing may be left behind, here.
     """
     from recollect.memory.background.process import environment_of, leave_behind
     from recollect.watching.folders import Watched
     from recollect.watching.keeping_out import KeepingOut
-    from recollect.watching.kept import Kept
+    from recollect.watching.kept import ImportedFiles
     from recollect.watching.watcher import Watcher
 
     folder, settings = event.transcripts, session.settings
@@ -173,7 +173,7 @@ def _take_in(session: Session, event: HookEvent) -> None:
         if leave_behind(["-m", "recollect", "watch", "--once", str(folder)], environment | named, log):
             return
     memory = session.memory()
-    kept = Kept(session.places.state, session.store, memory.namespace)
+    kept = ImportedFiles(session.places.state, session.store, memory.namespace)
     done = Watcher(memory, [Watched("Claude Code", folder)], kept, keeping_out).round(patient=False)
     if done.failed:
         raise done.failed[0]
@@ -186,5 +186,5 @@ COMMAND = Command(
         Option(("--project",), "Only in this folder: .claude/settings.local.json.", default=False),
         Option(("--print",), "Show the change, and write nothing.", name="print_", default=False),
     ),
-    Words("ACTION", "action", values=_ACTIONS),
+    Arguments("ACTION", "action", values=_ACTIONS),
 )

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import ImportProblem, InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words
+from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.present.pausing import pause_words
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def import_(
-    session: Session,
+    session: Invocation,
     paths: list[str] | None = None,
     format: str | None = None,
     problems: bool = False,
@@ -64,7 +64,7 @@ def import_(
 
 
 def _import(
-    session: Session,
+    session: Invocation,
     paths: Sequence[str],
     format_name: str | None,
     all_problems: bool,
@@ -97,7 +97,7 @@ def _import(
     return 1 if any(problem.lost and problem.place in named for problem in report.problems) else 0
 
 
-def _tell_what_it_will_cost(session: Session) -> None:
+def _tell_what_it_will_cost(session: Invocation) -> None:
     """Where a language model is set for what follows in the background."""
     if session.settings.background_model and session.leaves_worker:
         from recollect.faces.cli.views.backlog import tell_backlog
@@ -105,7 +105,9 @@ def _tell_what_it_will_cost(session: Session) -> None:
         tell_backlog(session, session.memory(), [session.memory().namespace])
 
 
-def _run(session: Session, paths: Sequence[str], format_name: str | None, *, again: bool, found: bool) -> ImportReport:
+def _run(
+    session: Invocation, paths: Sequence[str], format_name: str | None, *, again: bool, found: bool
+) -> ImportReport:
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
     from recollect.faces.present.times import number
     from recollect.ingest.importing import Progress
@@ -130,7 +132,7 @@ def _found_here() -> list[Found]:
     return found_on_this_machine(Path.home(), os.environ)
 
 
-def _found_paths(session: Session) -> list[str]:
+def _found_paths(session: Invocation) -> list[str]:
     found = _found_here()
     if not found:
         raise ImportProblem(
@@ -139,7 +141,7 @@ def _found_paths(session: Session) -> list[str]:
     return [str(one.path) for one in found]
 
 
-def _what_is_found(session: Session) -> int:
+def _what_is_found(session: Invocation) -> int:
     from recollect.faces.cli.terminal.typed import typed
     from recollect.faces.cli.terminal.wrapping import cell_len
     from recollect.faces.present.found import found_as_json
@@ -165,7 +167,7 @@ def _what_is_found(session: Session) -> int:
     return 0 if found else 1
 
 
-def _last_problems(session: Session) -> int:
+def _last_problems(session: Invocation) -> int:
     from recollect.faces.cli.views.report import print_problems
     from recollect.importers.base import Problem
 
@@ -179,7 +181,7 @@ def _last_problems(session: Session) -> int:
     return 0
 
 
-def _describe(session: Session, path: Path) -> int:
+def _describe(session: Invocation, path: Path) -> int:
     from recollect.importers.describe import describe
 
     lines = list(describe(path))
@@ -212,5 +214,5 @@ COMMAND = Command(
         Option(("--again",), "Also bring back what you forgot.", default=False),
         NO_BACKGROUND,
     ),
-    Words("PATH", "paths", several=True),
+    Arguments("PATH", "paths", several=True),
 )

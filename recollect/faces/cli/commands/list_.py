@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.parser import Command, Option, Words, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL, period
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.memory import ConversationRow
@@ -15,7 +15,7 @@ _LIMIT = 50
 
 
 def list_(
-    session: Session,
+    session: Invocation,
     text: list[str] | None = None,
     source: list[str] | None = None,
     since: str | None = None,
@@ -46,7 +46,7 @@ def list_(
     return 0 if rows else 1
 
 
-def _print(session: Session, rows: list[ConversationRow], *, more: bool) -> None:
+def _print(session: Invocation, rows: list[ConversationRow], *, more: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import padded, shortened
     from recollect.faces.present.names import short, source_label, titled
@@ -90,5 +90,5 @@ COMMAND = Command(
         Option(("--title",), "The same as TEXT.", "TEXT"),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("TEXT", "text", several=True),
+    Arguments("TEXT", "text", several=True),
 )

@@ -6,16 +6,16 @@ import sys
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.commands.mcp_install import INSTALL, MODEL, READ_ONLY, TOOLS, install
-from recollect.faces.cli.parser import Command, Option, Words
+from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.setup.clients import CLIENTS
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.answering import tell_destination
 from recollect.faces.mcp import missing_sdk
 from recollect.faces.mcp.tools.sets import CORE
 
 
 def mcp(
-    session: Session,
+    session: Invocation,
     words: list[str] | None = None,
     tools: str = CORE,
     read_only: bool = False,
@@ -59,6 +59,6 @@ COMMAND = Command(
         ),
         MODEL,
     ),
-    Words("install [CLIENT]", "words", several=True, values=("install", *CLIENTS)),
+    Arguments("install [CLIENT]", "words", several=True, values=("install", *CLIENTS)),
     {"install": INSTALL},
 )

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words, one_of
+from recollect.faces.cli.parser import Arguments, Command, Option, one_of
 from recollect.faces.cli.setup.clients import CLIENTS, Client, Machine
 from recollect.faces.cli.setup.install import Change, is_set_up, planned, snippet, write
 from recollect.faces.cli.setup.launch import Launch, launch_of
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.mcp.tools.sets import CORE, SETS
 
 TOOLS = Option(("--tools",), "core: 7 tools; all: 21.", "SET", default=CORE, read=one_of(*SETS), values=SETS)
@@ -23,7 +23,7 @@ MODEL = Option(("--model",), "The language model that answers `ask`.", "NAME")
 
 
 def install(
-    session: Session,
+    session: Invocation,
     names: Sequence[str] = (),
     tools: str = CORE,
     read_only: bool = False,
@@ -67,7 +67,7 @@ def _written(change: Change) -> Path | None:
     return write(change, utc_now()) if change.is_needed else None
 
 
-def _tell_all(session: Session, done: Sequence[tuple[Change, Path | None]]) -> None:
+def _tell_all(session: Invocation, done: Sequence[tuple[Change, Path | None]]) -> None:
     if session.json:
         session.out.document({"clients": [_as_json(change, kept) for change, kept in done]})
     else:
@@ -75,7 +75,7 @@ def _tell_all(session: Session, done: Sequence[tuple[Change, Path | None]]) -> N
             _tell(session, change, kept)
 
 
-def _tell(session: Session, change: Change, kept: Path | None) -> None:
+def _tell(session: Invocation, change: Change, kept: Path | None) -> None:
     out, client = session.out, change.client
     if not change.is_needed:
         out.line(f"{client.label} is set up already, in {_short(change.path)}.")
@@ -98,7 +98,7 @@ def _as_json(change: Change, kept: Path | None) -> dict[str, Any]:
     }
 
 
-def _print_snippets(session: Session, clients: Sequence[Client], launch: Launch, machine: Machine) -> None:
+def _print_snippets(session: Invocation, clients: Sequence[Client], launch: Launch, machine: Machine) -> None:
     if session.json:
         shown = [
             {"client": c.name, "path": str(c.settings(machine)), "keys": list(c.keys), "entry": c.entry(launch)}
@@ -111,7 +111,7 @@ def _print_snippets(session: Session, clients: Sequence[Client], launch: Launch,
         session.out.verbatim(snippet(client, launch).rstrip("\n"))
 
 
-def _list(session: Session, machine: Machine) -> None:
+def _list(session: Invocation, machine: Machine) -> None:
     there = [client for client in CLIENTS.values() if client.is_there(machine)]
     rest = [client for client in CLIENTS.values() if client not in there]
     if session.json:
@@ -158,5 +158,5 @@ INSTALL = Command(
         Option(("--print",), "Print what would be written, and write nothing.", name="print_", default=False),
         MODEL,
     ),
-    Words("CLIENT", "names", several=True, values=tuple(CLIENTS)),
+    Arguments("CLIENT", "names", several=True, values=tuple(CLIENTS)),
 )

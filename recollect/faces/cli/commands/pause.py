@@ -6,14 +6,14 @@ import re
 from datetime import datetime, timedelta
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command
+from recollect.faces.cli.terminal.session import Invocation
 
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LENGTH = re.compile(r"(\d{1,5})\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)", re.IGNORECASE)
 
 
-def pause(session: Session, length: list[str]) -> int:
+def pause(session: Invocation, length: list[str]) -> int:
     """Record nothing until you resume, or for a time: 30m, 2h, 3 days.
 
     It holds at once for all that records by itself on this machine, in all memories and namespaces: `watch`, the hooks,
@@ -49,5 +49,5 @@ def _end(words: list[str], now: datetime) -> datetime | None:
 COMMAND = Command(
     pause,
     ("recollect pause", "recollect pause 2h"),
-    words=Words("FOR", "length", several=True),
+    words=Arguments("FOR", "length", several=True),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from recollect.faces.cli.parser import Command
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def reindex(session: Session) -> int:
+def reindex(session: Invocation) -> int:
     """Rebuild the search index from the messages.
 
     You need it after changing the embedder. Search uses the old index until the new one is complete. If you interrupt

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from recollect.faces.cli.parser import Command, Option, Words, WrongUsage
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
+from recollect.faces.cli.terminal.session import Invocation
 
 
 def relate(
-    session: Session,
+    session: Invocation,
     names: list[str],
     since: str | None = None,
     until: str | None = None,
@@ -56,5 +56,5 @@ COMMAND = Command(
         Option(("--until",), "When it ceased to hold.", "WHEN"),
         Option(("--from",), "A message that it is drawn from (repeatable).", "ID", name="from_", several=True),
     ),
-    Words("SOURCE RELATION TARGET", "names", required=True, several=True),
+    Arguments("SOURCE RELATION TARGET", "names", required=True, several=True),
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from recollect.faces.cli.parser import Command, Option, Words, WrongUsage
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.record import RoleName
 
 
 def remember(
-    session: Session,
+    session: Invocation,
     text: list[str],
     title: str = "",
     role: str = "user",
@@ -64,5 +64,5 @@ COMMAND = Command(
         Option(("--always",), "Keep it as a rule for every answer.", default=False),
         NO_BACKGROUND,
     ),
-    Words("TEXT|-", "text", required=True, several=True, dashes=True),
+    Arguments("TEXT|-", "text", required=True, several=True, dashes=True),
 )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.answer.research import NO_QUESTION
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.terminal.options import BEFORE, NO_BACKGROUND, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.terminal.output import harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.answering import IN, MODE, summary, tell_destination, told, words_of
 from recollect.faces.cli.views.waiting import told_empty
 from recollect.faces.present.names import short
@@ -25,7 +25,7 @@ _LEAST_TOKENS, _MOST_ROUNDS = 6_000, 5
 
 
 def research(
-    session: Session,
+    session: Invocation,
     question: list[str],
     source: list[str],
     since: str | None = None,
@@ -75,7 +75,7 @@ def research(
     return 0 if report.known else 1
 
 
-def _made(session: Session, memory: Memory, asked: str, options: dict[str, Any]) -> Report:
+def _made(session: Invocation, memory: Memory, asked: str, options: dict[str, Any]) -> Report:
     from recollect.record import utc_now
 
     began = utc_now()
@@ -92,7 +92,7 @@ def _made(session: Session, memory: Memory, asked: str, options: dict[str, Any])
     return report
 
 
-def _told(session: Session, events: Generator[Event, None, None]) -> Report:
+def _told(session: Invocation, events: Generator[Event, None, None]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
     from recollect.answer.ask.answer import Step
     from recollect.answer.research.report import Report
@@ -116,7 +116,7 @@ def _told(session: Session, events: Generator[Event, None, None]) -> Report:
     return report
 
 
-def _list(session: Session) -> int:
+def _list(session: Invocation) -> int:
     out, found = session.out, session.existing_memory().reports()
     if session.json:
         out.document({"reports": [one.to_json() for one in found]})
@@ -167,5 +167,5 @@ COMMAND = Command(
         Option(("--list",), "List the reports, and what was interrupted.", name="list_", default=False),
         NO_BACKGROUND,
     ),
-    Words("QUESTION|ID|-", "question", several=True, dashes=True),
+    Arguments("QUESTION|ID|-", "question", several=True, dashes=True),
 )

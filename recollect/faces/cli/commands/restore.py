@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.parser import Command, Option, Words
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option
+from recollect.faces.cli.terminal.session import Invocation
 
 _DUMP_BEGINS = b'{"recollect_dump"'
 _ENDINGS = (".db", ".jsonl", ".gz", ".zip", ".sqlite", ".backup")
 
 
-def restore(session: Session, what: list[str], replace: bool = False) -> int:
+def restore(session: Invocation, what: list[str], replace: bool = False) -> int:
     """Bring back what was deleted, or a whole memory from a backup.
 
     Give the id or the title of what was deleted; the last characters of an id are enough. Or give a backup file: it is
@@ -30,7 +30,7 @@ def restore(session: Session, what: list[str], replace: bool = False) -> int:
     return _from_backup(session, files[0], replace=replace)
 
 
-def _undelete(session: Session, what: Sequence[str]) -> int:
+def _undelete(session: Invocation, what: Sequence[str]) -> int:
     from recollect.faces.cli.terminal.guessed import agrees
     from recollect.faces.present.names import meant, names_meant
     from recollect.faces.present.times import number
@@ -47,7 +47,7 @@ def _undelete(session: Session, what: Sequence[str]) -> int:
     return 0 if back else 1
 
 
-def _from_backup(session: Session, backup: Path, *, replace: bool) -> int:
+def _from_backup(session: Invocation, backup: Path, *, replace: bool) -> int:
     import recollect
     from recollect.faces.cli.terminal.typed import typed
     from recollect.faces.present.times import size
@@ -84,5 +84,5 @@ COMMAND = Command(
     restore,
     ("recollect restore 7Q2KAB", "recollect restore ~/backups/memory.db", "recollect restore memory.db --replace"),
     (Option(("--replace",), "With FILE: replace the existing memory.", default=False),),
-    Words("ID|TITLE|FILE", "what", required=True, several=True),
+    Arguments("ID|TITLE|FILE", "what", required=True, several=True),
 )

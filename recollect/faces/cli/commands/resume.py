@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from recollect.faces.cli.parser import Command
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def resume(session: Session) -> int:
+def resume(session: Invocation) -> int:
     """Record again. What was said during the pause stays out."""
     from recollect.faces.present.times import duration
     from recollect.memory.recording import Recording

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words, one_of, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, SOURCE, UNTIL, period
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.memory.settings import MOST_RESULTS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SORTS = ("relevance", "newest")
 
 
 def search(
-    session: Session,
+    session: Invocation,
     query: list[str],
     source: list[str],
     role: list[str],
@@ -49,7 +49,7 @@ def search(
     "double quotes" around words that belong together, within single quotes for the shell; -word leaves out messages
     with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
-    asked = Asked(
+    asked = FilteredQuery(
         query=_words(query),
         source=tuple(source),
         role=tuple(role),
@@ -80,7 +80,7 @@ def search(
 
 
 @dataclass(frozen=True)
-class Asked:
+class FilteredQuery:
     """The query with the filters that stand beside it."""
 
     query: str
@@ -107,7 +107,9 @@ class Asked:
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
-def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: bool, full: bool, why: bool) -> None:
+def _print(
+    session: Invocation, asked: FilteredQuery, found: SearchResults, *, by_message: bool, full: bool, why: bool
+) -> None:
     if session.json:
         session.out.document(found.to_json())
     elif found or found.documents:
@@ -121,7 +123,7 @@ def _print(session: Session, asked: Asked, found: SearchResults, *, by_message: 
         print_notes(found, session.out)
 
 
-def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None:
+def _print_nothing(session: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
     from recollect.faces.cli.views.waiting import told_empty
 
@@ -133,14 +135,14 @@ def _print_nothing(session: Session, asked: Asked, found: SearchResults) -> None
         return
     out.line(f"Nothing found in {_searched(session, asked)}.")
     meant = found.suggestion or found.corrected
-    if meant and (count := _count(session, Asked(meant), asked.filters())):
+    if meant and (count := _count(session, FilteredQuery(meant), asked.filters())):
         out.line(f"Did you mean: {meant} ({count})")
     plain = _without_operators(asked.query)
-    if (asked.as_typed() or plain != asked.query) and plain and (count := _count(session, Asked(plain), {})):
+    if (asked.as_typed() or plain != asked.query) and plain and (count := _count(session, FilteredQuery(plain), {})):
         out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")
 
 
-def _searched(session: Session, asked: Asked) -> str:
+def _searched(session: Invocation, asked: FilteredQuery) -> str:
     """As in "402 Claude conversations"."""
     from recollect.faces.present.names import source_label
     from recollect.faces.present.times import number
@@ -155,7 +157,7 @@ def _searched(session: Session, asked: Asked) -> str:
     return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
 
 
-def _count(session: Session, asked: Asked, filters: dict[str, Any]) -> str:
+def _count(session: Invocation, asked: FilteredQuery, filters: dict[str, Any]) -> str:
     """How much another search finds, in words; empty for nothing."""
     from recollect.faces.present.times import matches
 
@@ -225,5 +227,5 @@ COMMAND = Command(
         Option(("--why",), "Say for each message why it was found.", default=False),
         Option(("--open",), "Show the Nth result at once.", "N", name="open_", read=whole(1)),
     ),
-    Words("QUERY", "query", required=True, several=True, dashes=True),
+    Arguments("QUERY", "query", required=True, several=True, dashes=True),
 )

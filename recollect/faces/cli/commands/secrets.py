@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Command
 from recollect.faces.cli.terminal.options import SOURCE
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.ingest.secrets import StoredSecret, TakenOut
 
 
-def secrets(session: Session, source: list[str] | None = None) -> int:
+def secrets(session: Invocation, source: list[str] | None = None) -> int:
     """List the keys, tokens and passwords that your conversations hold, by source.
 
     It says what each is and where it stands, never the secret itself: to see it, use `recollect show` with the code at
@@ -35,7 +35,7 @@ def secrets(session: Session, source: list[str] | None = None) -> int:
     return 0 if found else 1
 
 
-def _lines(session: Session, found: Sequence[StoredSecret]) -> Iterator[str]:
+def _lines(session: Invocation, found: Sequence[StoredSecret]) -> Iterator[str]:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import cell_len, padded, shortened
     from recollect.faces.present.names import short, source_label, titled
@@ -73,7 +73,7 @@ def _as_json(one: StoredSecret) -> dict[str, Any]:
     }
 
 
-def take_out(session: Session, source: Sequence[str], *, dry_run: bool, yes: bool) -> int:
+def take_out(session: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool) -> int:
     """`recollect forget --secrets`."""
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, RecollectError
 from recollect.faces.cli.parser import Command, Option, WrongUsage, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.answering import tell_destination
 from recollect.faces.cli.views.following import followed
 from recollect.record import namespace as checked
@@ -23,7 +23,7 @@ _HOST, _PORT = "127.0.0.1", 7070
 
 
 def serve(
-    session: Session,
+    session: Invocation,
     port: int,
     host: str,
     name: list[str],

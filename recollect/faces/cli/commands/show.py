@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.parser import Command, Option, Words, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.faces.present.state import LastDocument, LastHit
@@ -24,7 +24,7 @@ _PAGERS = (("less", "-FRX"), ("more",))
 
 
 def show(
-    session: Session,
+    session: Invocation,
     which: list[str],
     around: str | None = None,
     context: int | None = None,
@@ -58,7 +58,7 @@ def show(
     return 0
 
 
-def _print_code(session: Session, chosen: _Chosen, shown: Sequence[Message]) -> int:
+def _print_code(session: Invocation, chosen: _Chosen, shown: Sequence[Message]) -> int:
     """Prints the last block of code of the message, or of the conversation, and nothing else."""
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.views.blocks import code_blocks
@@ -92,7 +92,9 @@ class _ChosenDocument:
     found: LastDocument | None
 
 
-def _show_document(session: Session, chosen: _ChosenDocument, context: int | None, *, full: bool, paged: bool) -> int:
+def _show_document(
+    session: Invocation, chosen: _ChosenDocument, context: int | None, *, full: bool, paged: bool
+) -> int:
     from recollect.faces.cli.views.documents import document_as_json, document_lines
 
     found = None if full else chosen.found
@@ -103,7 +105,7 @@ def _show_document(session: Session, chosen: _ChosenDocument, context: int | Non
     return 0
 
 
-def _choose(session: Session, which: str, around: str | None) -> _Chosen | _ChosenDocument:
+def _choose(session: Invocation, which: str, around: str | None) -> _Chosen | _ChosenDocument:
     from recollect.faces.present.names import is_hit_number
     from recollect.faces.present.state import LastDocument
 
@@ -172,7 +174,7 @@ def _path_to(thread: Thread, message: Message) -> list[Message]:
     return path
 
 
-def _print(session: Session, lines: list[str], *, paged: bool) -> None:
+def _print(session: Invocation, lines: list[str], *, paged: bool) -> None:
     height = session.out.height
     pager = _pager(session.settings.pager) if paged and height and len(lines) >= height else None
     if pager is None:
@@ -209,5 +211,5 @@ COMMAND = Command(
         Option(("--code",), "Print only the last block of code in it.", default=False),
         Option(("--no-pager",), "Do not use a pager.", default=False),
     ),
-    Words("N|ID|TITLE", "which", required=True, several=True),
+    Arguments("N|ID|TITLE", "which", required=True, several=True),
 )

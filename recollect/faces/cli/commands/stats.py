@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from recollect.faces.cli.parser import Command
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.models.language.budget import Spent
@@ -24,7 +24,7 @@ _DERIVED = {
 }
 
 
-def stats(session: Session) -> int:
+def stats(session: Invocation) -> int:
     """Count what is in the memory, by kind and by source.
 
     Where a language model was asked, it also shows how often, and what it cost.

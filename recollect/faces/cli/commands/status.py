@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.faces.cli.terminal.layout import gap, in_a_row
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.terminal.wrapping import wrapped
 from recollect.faces.cli.views.advice import index_advice, is_at_work, work_advice
 from recollect.faces.cli.views.pausing import tell_pause
@@ -17,7 +17,7 @@ from recollect.faces.present.times import ago, number, size, span
 from recollect.faces.present.working import STATES, task_counts, worker_state
 from recollect.importers.found import Found
 from recollect.record import iso, utc_now
-from recollect.watching.kept import Kept
+from recollect.watching.kept import ImportedFiles
 from recollect.watching.waiting import expiring, not_in
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _HOW_TO_GET = (
 _INDENT = 22  # of how to get it
 
 
-def show_status(session: Session) -> None:
+def show_status(session: Invocation) -> None:
     """Prints the status page, or how to begin where nothing is stored."""
     counts = _counts(session)
     found = not_yet_in(session, counts)
@@ -47,20 +47,20 @@ def show_status(session: Session) -> None:
         _print_status(session, counts, found)
 
 
-def not_yet_in(session: Session, counts: Counts | None) -> list[Found]:
+def not_yet_in(session: Invocation, counts: Counts | None) -> list[Found]:
     """What lies on this machine and is not in the memory, or is newer."""
     return newer_than(session.state.last_import(), counts, _kept(session))
 
 
-def _kept(session: Session) -> Kept:
-    return Kept(session.places.state, session.store, session.settings.namespace)
+def _kept(session: Invocation) -> ImportedFiles:
+    return ImportedFiles(session.places.state, session.store, session.settings.namespace)
 
 
-def _counts(session: Session) -> Counts | None:
+def _counts(session: Invocation) -> Counts | None:
     return session.memory().stats() if session.has_memory() else None
 
 
-def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> None:
+def _print_status(session: Invocation, counts: Counts, found: Sequence[Found]) -> None:
     from recollect.faces.present.names import source_label
 
     out, now = session.out, utc_now()
@@ -86,7 +86,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     out.line(in_a_row("Try  ", [out.hint(step) for step in steps], out))
 
 
-def _print_empty(session: Session, found: Sequence[Found], facts: int) -> None:
+def _print_empty(session: Invocation, found: Sequence[Found], facts: int) -> None:
     out = session.out
     left = f"No messages yet, and {number(facts, 'fact')}." if facts else "Your memory is empty."
     right = _where(session)
@@ -104,14 +104,14 @@ def _print_empty(session: Session, found: Sequence[Found], facts: int) -> None:
     out.line("Or try it out first on a sample:  recollect demo")
 
 
-def _print_found(session: Session, found: Sequence[Found], words: str) -> None:
+def _print_found(session: Invocation, found: Sequence[Found], words: str) -> None:
     if found:
         line = words + found_labels(found)
         step = session.out.hint("recollect import --found")
         session.out.line(line + gap(line, step, session.out) + step)
 
 
-def _warn(session: Session, found: Sequence[Found]) -> None:
+def _warn(session: Invocation, found: Sequence[Found]) -> None:
     """Claude Code deletes its sessions after a time."""
     if count := _expiring(session, found):
         out = session.out
@@ -121,7 +121,7 @@ def _warn(session: Session, found: Sequence[Found]) -> None:
         out.line(line + gap(line, step, out) + step)
 
 
-def _expiring(session: Session, found: Sequence[Found]) -> int:
+def _expiring(session: Invocation, found: Sequence[Found]) -> int:
     folders = [one.path for one in found if one.label == "Claude Code" and one.path.is_dir()]
     if not folders:
         return 0
@@ -129,13 +129,13 @@ def _expiring(session: Session, found: Sequence[Found]) -> int:
     return sum(expiring(folder, not_in(folder, kept, last), now) for folder in folders)
 
 
-def _where(session: Session) -> str:
+def _where(session: Invocation) -> str:
     taken = session.memory().info().bytes if session.has_memory() else None
     parts = [session.settings.namespace, size(taken) if taken else "", tilde(session.settings.store)]
     return f" {session.out.symbols.dot} ".join(filter(None, parts))
 
 
-def _quoted(session: Session) -> str:
+def _quoted(session: Invocation) -> str:
     return f'"{session.out.symbols.more}"'
 
 
@@ -143,7 +143,7 @@ def _largest_first(counts: Any) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -> dict[str, Any]:
+def _document(session: Invocation, counts: Counts | None, found: Sequence[Found]) -> dict[str, Any]:
     tasks = task_counts(session.memory(), counts) if counts else dict.fromkeys(STATES, 0)
     return {
         "store": str(session.settings.store),

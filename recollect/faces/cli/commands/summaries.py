@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.parser import Command, Option, Words, one_of, whole
+from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
 from recollect.faces.cli.terminal.options import BEFORE, SINCE, UNTIL, period
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.waiting import none_found
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _IN_ONE_LINE, _SHORT = ("themes", "recurring_themes"), 40
 
 
 def summaries(
-    session: Session,
+    session: Invocation,
     which: list[str] | None = None,
     kind: str | None = None,
     since: str | None = None,
@@ -79,7 +79,7 @@ def summaries(
 
 
 def _print(
-    session: Session, found: list[Summary], titles: dict[str | None, str], *, more: bool, parts: bool, limit: int
+    session: Invocation, found: list[Summary], titles: dict[str | None, str], *, more: bool, parts: bool, limit: int
 ) -> None:
     out = session.out
     for place, one in enumerate(found):
@@ -90,7 +90,7 @@ def _print(
         out.note(f"There are more: add -n {2 * limit}, or narrow it down with --kind or --since.")
 
 
-def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> None:
+def _print_one(session: Invocation, one: Summary, title: str, *, parts: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import wrapped_words
     from recollect.faces.present.names import titled
@@ -185,5 +185,5 @@ COMMAND = Command(
         Option(("--parts",), "Print themes, concerns, actions and exact data as well."),
         Option(("--limit", "-n"), "How many are shown.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("CONVERSATION", "which", several=True),
+    Arguments("CONVERSATION", "which", several=True),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.parser import Command, Option, Words, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
@@ -23,7 +23,7 @@ _Row = tuple[str, "Task", str]
 _TOLD = {"dead": "failed", "leased": "in work", "due": "to do", "later": "later"}
 
 
-def tasks(session: Session, ids: list[str] | None = None, retry: bool = False, limit: int = _LIMIT) -> int:
+def tasks(session: Invocation, ids: list[str] | None = None, retry: bool = False, limit: int = _LIMIT) -> int:
     """List what the worker has still to do, and what failed.
 
     A task that fails is tried again later, each time after a longer pause, and given up after some attempts. With
@@ -53,7 +53,7 @@ def _rows(memory: Memory) -> list[_Row]:
     return sorted(rows, key=lambda row: list(_TOLD).index(row[0]))
 
 
-def _retry(session: Session, names: list[str]) -> int:
+def _retry(session: Invocation, names: list[str]) -> int:
     from recollect.errors import NotFound
     from recollect.faces.present.times import number
 
@@ -72,7 +72,7 @@ def _retry(session: Session, names: list[str]) -> int:
     return 0
 
 
-def _print(session: Session, numbers: dict[str, int], rows: list[_Row], *, more: bool) -> None:
+def _print(session: Invocation, numbers: dict[str, int], rows: list[_Row], *, more: bool) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import padded, shortened
     from recollect.faces.present.names import short
@@ -117,5 +117,5 @@ COMMAND = Command(
         Option(("--retry",), "Try again what failed.", default=False),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("ID", "ids", several=True),
+    Arguments("ID", "ids", several=True),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.parser import Command, Option, Words, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.waiting import told_empty
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _BAR = 40  # columns of the longest
 _NAMED = 4  # months of a topic that are all named
 
 
-def timeline(session: Session, period: list[str] | None = None, topics: int = _TOPICS) -> int:
+def timeline(session: Invocation, period: list[str] | None = None, topics: int = _TOPICS) -> int:
     """Show how much was said when, or what was talked about in a time.
 
     Without PERIOD: the months with how much was said in each, and the largest topics with the months in which something
@@ -136,5 +136,5 @@ COMMAND = Command(
     timeline,
     ("recollect timeline", "recollect timeline 2025-03", 'recollect timeline "last week"'),
     (Option(("--topics",), "How many of the largest topics are listed.", "N", default=_TOPICS, read=whole(0)),),
-    Words("PERIOD", "period", several=True),
+    Arguments("PERIOD", "period", several=True),
 )

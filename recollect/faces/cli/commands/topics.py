@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.parser import Command, Option, Words, whole
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.waiting import none_found
 from recollect.faces.present.knowledge import topic_as_json
 
@@ -18,7 +18,7 @@ _LIMIT = 20
 
 
 def topics(
-    session: Session, which: list[str] | None = None, conversation: str | None = None, limit: int = _LIMIT
+    session: Invocation, which: list[str] | None = None, conversation: str | None = None, limit: int = _LIMIT
 ) -> int:
     """List what many conversations are about, or where one changes its subject.
 
@@ -45,7 +45,7 @@ def topics(
     return 0 if found else 1
 
 
-def _print_topics(session: Session, found: list[Topic]) -> None:
+def _print_topics(session: Invocation, found: list[Topic]) -> None:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.present.names import short
     from recollect.faces.present.times import day, number
@@ -59,7 +59,7 @@ def _print_topics(session: Session, found: list[Topic]) -> None:
             out.line(out.dim(f"        {more}"))
 
 
-def _print_segments(session: Session, segments: list[Segment]) -> int:
+def _print_segments(session: Invocation, segments: list[Segment]) -> int:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.present.names import short
     from recollect.faces.present.times import number
@@ -77,7 +77,7 @@ def _print_segments(session: Session, segments: list[Segment]) -> int:
     return 0 if segments else 1
 
 
-def _print_messages(session: Session, name: str, messages: list[Message]) -> int:
+def _print_messages(session: Invocation, name: str, messages: list[Message]) -> int:
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.cli.terminal.wrapping import shortened
     from recollect.faces.present.names import short
@@ -135,5 +135,5 @@ COMMAND = Command(
         Option(("--conversation",), "The segments of this conversation (id or title).", "ID|TITLE"),
         Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("TOPIC", "which", several=True),
+    Arguments("TOPIC", "which", several=True),
 )

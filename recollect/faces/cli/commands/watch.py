@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.faces.cli.parser import Command, Option, Words
+from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.terminal.options import NO_BACKGROUND
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.following import alone, as_json, named, tell
 from recollect.faces.cli.views.pausing import tell_pause
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from recollect.watching.watcher import Watcher
 
 
-def watch(session: Session, folders: list[str] | None = None, once: bool = False, no_background: bool = False) -> int:
+def watch(
+    session: Invocation, folders: list[str] | None = None, once: bool = False, no_background: bool = False
+) -> int:
     """Follow the sessions of Claude Code and Codex, and import what is new within seconds.
 
     Without FOLDER it follows the folders where they keep their sessions; a FOLDER may also be one that exports are
@@ -30,14 +32,14 @@ def watch(session: Session, folders: list[str] | None = None, once: bool = False
     from recollect.faces.cli.terminal.interrupted import interrupted
     from recollect.watching.folders import watched_folders
     from recollect.watching.keeping_out import KeepingOut
-    from recollect.watching.kept import Kept
+    from recollect.watching.kept import ImportedFiles
     from recollect.watching.watcher import Watcher
 
     if no_background:
         session.without_background()
     watched = watched_folders(folders or (), Path.home(), os.environ)
     memory = session.memory()
-    kept = Kept(session.places.state, session.store, memory.namespace)
+    kept = ImportedFiles(session.places.state, session.store, memory.namespace)
     keeping_out = KeepingOut.own(session.settings.leave_out)
     if once:
         return _once(session, lambda progress: Watcher(memory, watched, kept, keeping_out, progress=progress))
@@ -49,7 +51,7 @@ def watch(session: Session, folders: list[str] | None = None, once: bool = False
     return 0
 
 
-def _once(session: Session, make: Callable[[Callable[[Progress], None]], Watcher]) -> int:
+def _once(session: Invocation, make: Callable[[Callable[[Progress], None]], Watcher]) -> int:
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
     from recollect.faces.present.times import number
 
@@ -77,5 +79,5 @@ COMMAND = Command(
         Option(("--once",), "Import what is there now, and end.", default=False),
         NO_BACKGROUND,
     ),
-    Words("FOLDER", "folders", several=True),
+    Arguments("FOLDER", "folders", several=True),
 )

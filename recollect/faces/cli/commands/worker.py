@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.faces.cli.parser import Command, Option
 from recollect.faces.cli.terminal.interrupted import interrupted
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.advice import is_at_work
 from recollect.faces.cli.views.backlog import show_backlog, tell_backlog
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def worker(
-    session: Session,
+    session: Invocation,
     once: bool = False,
     rebuild: bool = False,
     stop: bool = False,
@@ -74,7 +74,7 @@ def _has_failed(memory: Memory, names: Sequence[str]) -> bool:
     return False
 
 
-def _stop(session: Session) -> int:
+def _stop(session: Invocation) -> int:
     from recollect.memory.background.process import stop
 
     was = is_at_work(session)
@@ -88,7 +88,7 @@ def _stop(session: Session) -> int:
 
 
 @contextmanager
-def _alone(session: Session) -> Iterator[None]:
+def _alone(session: Invocation) -> Iterator[None]:
     """No worker is started in the background meanwhile. One that is there already stays: they share the work."""
     from recollect.memory.background.lock import AVAILABLE, Lock, Taken, lock_file
 
@@ -100,7 +100,7 @@ def _alone(session: Session) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(session: Session) -> Iterator[Any]:
+def _progress(session: Invocation) -> Iterator[Any]:
     from recollect.faces.cli.terminal.progress import progress
 
     with progress(session.out, "Working") as report:
@@ -114,7 +114,7 @@ def _tell(report: Report, done: Done) -> None:
     report(0, 0, "   ".join(words))
 
 
-def _print(session: Session, done: Done) -> None:
+def _print(session: Invocation, done: Done) -> None:
     from recollect.faces.present.times import number
 
     out, consolidated = session.out, done.consolidated

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from recollect.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.terminal.session import Session
+    from recollect.faces.cli.terminal.session import Invocation
     from recollect.faces.present.names import Meant
 
 
-def agrees(session: Session, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:
+def agrees(session: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:
     """Shows what was guessed and asks; True where nothing was. Raises InvalidInput where nobody can be asked."""
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.present.names import short, titled

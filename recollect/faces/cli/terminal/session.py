@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.runtime.place import Place
 
 
-class Session:
+class Invocation:
     """What a command works with. `json` says that one JSON document is wanted instead of text."""
 
     def __init__(self, settings: Settings, places: Places, out: Output, *, json: bool) -> None:
@@ -31,10 +31,10 @@ class Session:
         self._asked_model = ""
         self.chose_model = False  # whether a model, or none, was named or set for what is asked for now
 
-    def within(self, memory: Memory, store: Place) -> Session:
+    def within(self, memory: Memory, store: Place) -> Invocation:
         """A session of its own, with a memory elsewhere that is open already."""
         settings = replace(self.settings, store=store, namespace=memory.namespace)
-        inner = Session(settings, self.places, self.out, json=self.json)
+        inner = Invocation(settings, self.places, self.out, json=self.json)
         inner._opened = memory
         return inner
 
@@ -189,7 +189,7 @@ class Session:
 
 
 @contextmanager
-def open_session(flags: Mapping[str, Any]) -> Iterator[Session]:
+def open_session(flags: Mapping[str, Any]) -> Iterator[Invocation]:
     """A session with the settings in force under these flags (None: not given). Raises InvalidInput.
 
     The hints of errors are completed by the options of this run, so that what they name can be typed.
@@ -199,7 +199,7 @@ def open_session(flags: Mapping[str, Any]) -> Iterator[Session]:
     settings = load_settings(given, where=places)
     if isinstance(settings.store, Path) and settings.store.is_dir():
         settings = replace(settings, store=settings.store / places.store.name)
-    session = Session(
+    session = Invocation(
         settings,
         places,
         Output.standard(settings.color, options=_options(given, settings)),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from recollect.faces.cli.terminal.layout import joined
 from recollect.faces.cli.terminal.output import Output
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.present.indexed import index_state
 from recollect.store import IndexInfo
 
@@ -23,7 +23,7 @@ def index_advice(info: IndexInfo, messages: int, out: Output) -> str:
     return joined(f"Search index: {state}; {meanwhile}.", out.hint(f"{step}: recollect reindex"), out)
 
 
-def work_advice(session: Session, tasks: Mapping[str, int], *, working: bool) -> str:
+def work_advice(session: Invocation, tasks: Mapping[str, int], *, working: bool) -> str:
     """What to do about tasks; empty where there is nothing to be done."""
     if tasks["dead"]:
         return session.out.hint("To see what failed: recollect tasks")
@@ -32,7 +32,7 @@ def work_advice(session: Session, tasks: Mapping[str, int], *, working: bool) ->
     return ""
 
 
-def is_at_work(session: Session) -> bool:
+def is_at_work(session: Invocation) -> bool:
     """Whether a worker is at work on this store, on this machine."""
     from recollect.memory.background.lock import is_working
 

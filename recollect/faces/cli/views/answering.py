@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from recollect.errors import InvalidInput
 from recollect.faces.cli.parser import Option, one_of
 from recollect.faces.cli.terminal.output import Output, harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.answer.ask.answer import Answer
@@ -41,7 +41,7 @@ def words_of(text: list[str], otherwise: tuple[str, str] | None = None) -> str:
     return words.strip()
 
 
-def tell_destination(session: Session, spec: str, what: str = "this question") -> None:
+def tell_destination(session: Invocation, spec: str, what: str = "this question") -> None:
     """Says what is sent where, before it is; where nobody chose a model and a key was found, how to choose one."""
     import os
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.derive.tasks.backlog import Backlog
     from recollect.memory import Memory
 
 
-def tell_backlog(session: Session, memory: Memory, namespaces: Sequence[str]) -> None:
+def tell_backlog(session: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
     found = memory.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not session.json:
@@ -21,7 +21,7 @@ def tell_backlog(session: Session, memory: Memory, namespaces: Sequence[str]) ->
             session.out.note(line)
 
 
-def show_backlog(session: Session, memory: Memory, namespaces: Sequence[str]) -> int:
+def show_backlog(session: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
     found = memory.backlog(namespaces=namespaces) if namespaces else None
     out = session.out
@@ -45,7 +45,7 @@ def _as_json(found: Backlog | None) -> dict[str, Any]:
     return numbers | asdict(found.estimate)
 
 
-def _lines(session: Session, found: Backlog) -> list[str]:
+def _lines(session: Invocation, found: Backlog) -> list[str]:
     from recollect.faces.present.times import number
 
     told = found.estimate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import ImportProblem
 from recollect.faces.cli.terminal.layout import marked_lines
 from recollect.faces.cli.terminal.output import Output, harmless
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.present.names import source_label
 from recollect.faces.present.times import day, number
 from recollect.record import Document, iso
@@ -25,7 +25,7 @@ _AROUND = 20  # lines of a file before and after the place that was found
 _SHOWN = 10  # names of files that are gone
 
 
-def import_documents(session: Session, paths: Sequence[str], *, all_problems: bool, again: bool) -> int:
+def import_documents(session: Invocation, paths: Sequence[str], *, all_problems: bool, again: bool) -> int:
     """`recollect import --documents`. Raises ImportProblem where nothing can be read."""
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
     from recollect.record import utc_now

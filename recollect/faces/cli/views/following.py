@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import RecollectError, StoreBusy
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.ingest.conversations import Written
@@ -23,13 +23,13 @@ _PROBLEMS = 3  # that are printed of a round
 
 
 @contextmanager
-def followed(session: Session) -> Iterator[threading.Event]:
+def followed(session: Invocation) -> Iterator[threading.Event]:
     """Follows the agents' folders in a thread of its own; ended by the event that it gives, at the latest at the end of
     the `with`, which waits for what is being imported. Raises StoreBusy where somebody follows them already.
     """
     from recollect.watching.folders import watched_folders
     from recollect.watching.keeping_out import KeepingOut
-    from recollect.watching.kept import Kept
+    from recollect.watching.kept import ImportedFiles
     from recollect.watching.watcher import Watcher
 
     stop, watched = threading.Event(), watched_folders((), Path.home(), os.environ)
@@ -37,7 +37,7 @@ def followed(session: Session) -> Iterator[threading.Event]:
     def follow() -> None:
         try:
             with session.another_memory() as memory:
-                kept = Kept(session.places.state, session.store, memory.namespace)
+                kept = ImportedFiles(session.places.state, session.store, memory.namespace)
                 keeping_out = KeepingOut.own(session.settings.leave_out)
                 Watcher(memory, watched, kept, keeping_out).run(stop, lambda done: _tell_people(session, memory, done))
         except (RecollectError, OSError) as problem:
@@ -55,14 +55,14 @@ def followed(session: Session) -> Iterator[threading.Event]:
             thread.join()
 
 
-def _tell_people(session: Session, memory: Memory, done: Round) -> None:
+def _tell_people(session: Invocation, memory: Memory, done: Round) -> None:
     """Says what a round came to, unless a program reads what is said: the server's document was all."""
     if not session.json:
         tell(session, memory, done)
 
 
 @contextmanager
-def alone(session: Session) -> Iterator[None]:
+def alone(session: Invocation) -> Iterator[None]:
     """One of these a store is enough. Raises StoreBusy."""
     from recollect.memory.background.lock import AVAILABLE, Lock, Taken, holder, lock_file
 
@@ -90,7 +90,7 @@ def named(watched: list[Watched]) -> str:
     return ", ".join(f"{one.label} ({tilde(one.path)})" for one in there)
 
 
-def tell(session: Session, memory: Memory, done: Round) -> None:
+def tell(session: Invocation, memory: Memory, done: Round) -> None:
     """Says what a round came to."""
     from recollect.faces.cli.terminal.output import harmless
     from recollect.faces.present.times import clock, number

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 
-def tell_pause(session: Session) -> bool:
+def tell_pause(session: Invocation) -> bool:
     """Says so where nothing is recorded now; whether that is so."""
     from recollect.faces.present.pausing import pause_words
 

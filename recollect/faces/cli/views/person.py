@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.terminal.session import Session
+from recollect.faces.cli.terminal.session import Invocation
 
 if TYPE_CHECKING:
     from recollect.ingest.person import Person
@@ -17,7 +17,7 @@ _SHOWN = 10
 _EXCERPT = 70  # characters of a message
 
 
-def forget_person(session: Session, memory: Memory, name: str, *, mentions: bool, dry_run: bool, yes: bool) -> int:
+def forget_person(session: Invocation, memory: Memory, name: str, *, mentions: bool, dry_run: bool, yes: bool) -> int:
     """Shows what there is, asks, and forgets it; the exit code."""
     from recollect.faces.present.times import number
 
@@ -41,7 +41,7 @@ def forget_person(session: Session, memory: Memory, name: str, *, mentions: bool
     return 0 if dry_run or person.removed else 1
 
 
-def _agrees(session: Session, person: Person) -> bool:
+def _agrees(session: Invocation, person: Person) -> bool:
     from recollect.faces.cli.terminal.progress import on_interrupt
 
     if session.json or not session.out.can_ask:
@@ -54,7 +54,7 @@ def _agrees(session: Session, person: Person) -> bool:
         return session.out.confirms("Remove what they said, and what was derived, for good?")
 
 
-def _agrees_to_mentions(session: Session, person: Person) -> bool:
+def _agrees_to_mentions(session: Invocation, person: Person) -> bool:
     from recollect.faces.cli.terminal.progress import on_interrupt
 
     if not (person.mentions or person.documents or person.titled):
@@ -63,7 +63,7 @@ def _agrees_to_mentions(session: Session, person: Person) -> bool:
         return session.out.confirms(f"Remove {_others(person)} as well? (No keeps them, with the name in them.)")
 
 
-def _print(session: Session, person: Person) -> None:
+def _print(session: Invocation, person: Person) -> None:
     from recollect.faces.present.times import number
 
     out = session.out
@@ -94,7 +94,7 @@ def _others(person: Person) -> str:
     return " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
 
 
-def _list(session: Session, lines: Sequence[str]) -> None:
+def _list(session: Invocation, lines: Sequence[str]) -> None:
     for line in lines[:_SHOWN]:
         session.out.line(f"  {line}")
     if len(lines) > _SHOWN:

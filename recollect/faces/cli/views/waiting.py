@@ -8,11 +8,11 @@ from recollect.derive.tasks.outbox import CONVERSATION
 from recollect.faces.present.times import number
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.terminal.session import Session
+    from recollect.faces.cli.terminal.session import Invocation
     from recollect.memory import Memory
 
 
-def told_empty(session: Session) -> bool:
+def told_empty(session: Invocation) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = session.memory()
     stats = memory.stats()
@@ -28,7 +28,7 @@ def told_empty(session: Session) -> bool:
     return True
 
 
-def none_found(session: Session, memory: Memory, line: str) -> None:
+def none_found(session: Invocation, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
     session.out.line(line)
     if any(task.kind == CONVERSATION for task, _ in memory.tasks("due")):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EntityGroup:
     """Names that are drawn alike. `heading` is where they lie, in degrees, from the right against the clock."""
 
     name: str
@@ -19,13 +19,13 @@ class Kind:
 
 #: In the order in which they go round the middle.
 KINDS = (
-    Kind("project", "project, organisation", "projects and organisations", ("project", "organisation"), 90),
-    Kind("person", "person, animal", "people and animals", ("person", "animal"), 180),
-    Kind("place", "place", "places", ("place",), 270),
-    Kind("other", "other name", "other names", ("concept", "event"), 315),
-    Kind("thing", "tool, product, work", "tools, products and works", ("technology", "product", "work"), 20),
+    EntityGroup("project", "project, organisation", "projects and organisations", ("project", "organisation"), 90),
+    EntityGroup("person", "person, animal", "people and animals", ("person", "animal"), 180),
+    EntityGroup("place", "place", "places", ("place",), 270),
+    EntityGroup("other", "other name", "other names", ("concept", "event"), 315),
+    EntityGroup("thing", "tool, product, work", "tools, products and works", ("technology", "product", "work"), 20),
 )
-_OF_TYPE: Mapping[str, Kind] = {one: kind for kind in KINDS for one in kind.types}
+_OF_TYPE: Mapping[str, EntityGroup] = {one: kind for kind in KINDS for one in kind.types}
 _OTHER = KINDS[3]
 
 TOGETHER = "MENTIONED_WITH"
@@ -63,7 +63,7 @@ _INVERSE = {
 NOT = frozenset({"REJECTED", "DISLIKES"})
 
 
-def kind_of(type: str) -> Kind:
+def kind_of(type: str) -> EntityGroup:
     """The kind of a type of entity."""
     return _OF_TYPE.get(type, _OTHER)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recollect.faces.web.graphing.kinds import KINDS, Kind
+from recollect.faces.web.graphing.kinds import KINDS, EntityGroup
 
 Point = tuple[float, float]
 
@@ -27,19 +27,19 @@ _CELL = 64.0
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LayoutNode:
     """What is to be placed. `parent` is the name that it came of, None for the middle; `weight` from 0 to 1."""
 
     id: str
     label: str
-    kind: Kind
+    kind: EntityGroup
     parent: str
     weight: float
     radius: float
     labelled: bool
 
 
-def laid_out(center: str, names: Sequence[Placed], kept: Mapping[str, Point]) -> dict[str, Point]:
+def laid_out(center: str, names: Sequence[LayoutNode], kept: Mapping[str, Point]) -> dict[str, Point]:
     """A place for each, parents before what came of them."""
     found: dict[str, Point] = {center: (0.0, 0.0)}
     taken = _Taken()
@@ -79,7 +79,7 @@ def side(point: Point) -> str:
     return "start" if x > 0 else "end"
 
 
-def _sectors(names: Sequence[Placed]) -> dict[str, tuple[float, float]]:
+def _sectors(names: Sequence[LayoutNode]) -> dict[str, tuple[float, float]]:
     """The direction and the width of each kind, by how many there are of it; kinds go round in their order."""
     counts = Counter(one.kind.name for one in names)
     present = [kind for kind in KINDS if counts[kind.name]]
@@ -122,7 +122,7 @@ def _box(point: Point, across: float, down: float) -> Box:
     return point[0] - across, point[1] - down, point[0] + across, point[1] + down
 
 
-def _of(one: Placed, point: Point) -> Box:
+def _of(one: LayoutNode, point: Point) -> Box:
     """The room of a mark, with its label if that is shown."""
     left, top, right, bottom = _box(point, one.radius + 5, max(one.radius + 4, _ROOM))
     if not one.labelled:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.faces.present.knowledge import entity_as_json, relation_as_json
 from recollect.faces.web.graphing.kept import KeptPlaces
-from recollect.faces.web.graphing.kinds import NOT, TOGETHER, Kind, kind_of, worded
-from recollect.faces.web.graphing.layout import Placed, Point, laid_out, side
+from recollect.faces.web.graphing.kinds import NOT, TOGETHER, EntityGroup, kind_of, worded
+from recollect.faces.web.graphing.layout import LayoutNode, Point, laid_out, side
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
@@ -26,11 +26,11 @@ _EDGE = 44  # of a drawing, around the outermost marks
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class GraphNode:
     """A name, drawn. `side` is where its label stands."""
 
     entity: Entity
-    kind: Kind
+    kind: EntityGroup
     x: float
     y: float
     radius: float
@@ -55,23 +55,23 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class GraphDrawing:
     """What lies around a name. `focus` is the one that was opened last; `box` what a drawing shows."""
 
     center: Entity
     focus: Entity
-    marks: tuple[Mark, ...]
+    marks: tuple[GraphNode, ...]
     links: tuple[Link, ...]
     hidden: int  # names that are not in the drawing
     box: tuple[float, float, float, float]
 
     @property
-    def drawn(self) -> tuple[Mark, ...]:
+    def drawn(self) -> tuple[GraphNode, ...]:
         """The marks of a drawing, the least first, so that the greatest lie on top."""
         return tuple(sorted(self.marks[:_DRAWN], key=lambda mark: mark.radius))
 
     @property
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[EntityGroup]:
         """Those that there are."""
         return list({mark.kind.name: mark.kind for mark in self.marks}.values())
 
@@ -115,7 +115,7 @@ def pictured(
     depth: int = 1,
     limit: int = AT_FIRST,
     kind: str = "",
-) -> Picture:
+) -> GraphDrawing:
     """What lies around a name, and around those of it that were opened. Raises NotFound."""
     gathered = _Gathered(memory, kind)
     center = gathered.open(name, depth, limit)
@@ -128,7 +128,7 @@ def pictured(
     shown = len(most) if len(most) <= 2 * _LABELLED else _LABELLED
     labelled = {*most[:shown], *(one.id for one in gathered.opened)}
     names = [
-        Placed(
+        LayoutNode(
             one.id,
             one.name,
             kind_of(one.type),
@@ -143,7 +143,7 @@ def pictured(
     places = laid_out(center.id, names, kept.of(center.id))
     kept.keep(center.id, {one.id: places[one.id] for one in names})
     marks = tuple(
-        Mark(
+        GraphNode(
             one,
             kind_of(one.type),
             *places[one.id],
@@ -157,7 +157,7 @@ def pictured(
     )
     links = tuple(_link(relation, places, center.id) for relation in gathered.relations.values())
     focus = gathered.opened[-1]
-    return Picture(center, focus, marks, links, max(0, len(marks) - _DRAWN), _box(marks[:_DRAWN]))
+    return GraphDrawing(center, focus, marks, links, max(0, len(marks) - _DRAWN), _box(marks[:_DRAWN]))
 
 
 class _Gathered:
@@ -227,7 +227,7 @@ def _link(relation: Relation, places: Mapping[str, Point], center: str) -> Link:
     )
 
 
-def _box(marks: Sequence[Mark]) -> tuple[float, float, float, float]:
+def _box(marks: Sequence[GraphNode]) -> tuple[float, float, float, float]:
     """Left, top, width and height of what is drawn, labels in."""
     letters = 7.4
     left = min(m.x - (len(m.entity.name) * letters if m.labelled and m.side == "end" else 0) for m in marks) - _EDGE
