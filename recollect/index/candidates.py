@@ -21,7 +21,7 @@ from recollect.index.terms import Terms, encoded, term_hashes
 from recollect.index.words import WordMatches, Words, looked_up
 from recollect.store.change import IndexDamaged, WrongEmbedder
 from recollect.store.passages import KINDS, CandidateQuery, Features, Float, Int, Partition
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 
 _OF_POOL = ("message", "conversation", "kind", "time", "length", "speaker", "session")
 
