@@ -34,7 +34,7 @@ from recollect.search.results.result import DerivedHit
 from recollect.search.secrets import Mask, Masking
 from recollect.store import Space, View
 from recollect.store.kept import Kept
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for

@@ -31,7 +31,7 @@ from recollect.index.statistics import LENT_BELOW
 from recollect.index.words import Words, looked_up
 from recollect.store.errors import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Float, Int, Partition
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 
 _OF_POOL = ("message", "conversation", "kind", "time", "length", "speaker", "session")
 

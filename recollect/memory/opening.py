@@ -56,7 +56,7 @@ def open(  # noqa: A001
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.record import namespace as checked
     from recollect.runtime.place import read_place
-    from recollect.text.chunks import Chunking
+    from recollect.text.sentences import Chunking
 
     name = checked(namespace)
     if chunk_tokens < _SMALLEST_CHUNK:

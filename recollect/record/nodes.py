@@ -191,7 +191,7 @@ class Chunk:
 @dataclass(frozen=True, slots=True)
 class Window:
     """A run of messages by position, first and last included [0]. Never stored: it follows from the number of messages
-    (`recollect.text.windows`).
+    (`recollect.text.sentences`).
     """
 
     conversation_id: NodeId

@@ -20,7 +20,7 @@ from recollect.search.results.snippet import excerpt, excerpt_and_words, marking
 from recollect.search.titles import Titled, TitleMatch
 from recollect.store import View
 from recollect.store.passages import KINDS, Int, Owner, PassageText
-from recollect.text.windows import windows_around
+from recollect.text.sentences import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score

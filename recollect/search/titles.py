@@ -13,7 +13,7 @@ from recollect.search.scoring import own_coverage
 from recollect.search.weights import ALL, TITLE_LIKE, TITLE_SHARE, TITLE_WORDS, TITLES
 from recollect.store import View
 from recollect.store.passages import Bool, Float, Int
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 from recollect.text.terms import terms
 
 

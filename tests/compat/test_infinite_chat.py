@@ -15,7 +15,7 @@ import pytest
 import recollect
 from infinite_chat import InfiniteChatStorage
 from recollect.errors import InvalidInput, NotFound
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 LONG = "\n\n".join(f"Finding {i}: rotate the refresh token of client {i} every {i % 31} days." for i in range(12_000))
 

@@ -23,8 +23,7 @@ from recollect.search.results.result import DocumentHit
 from recollect.search.several import Find
 from recollect.store import Space
 from recollect.store.passages import Filter
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import words
+from recollect.text.terms import STOP_WORDS, words
 
 #: What a message of this conversation, and one that mentions what is asked about, has ahead of others. What answers
 #: about that were drawn from has at least as much, of this conversation or of others, however search scores it.

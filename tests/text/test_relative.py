@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search.query.relative import parse_moment, relative_dates, with_year, without_relative
+from recollect.text.relative import parse_moment, relative_dates, with_year, without_relative
 
 FRIDAY = date(2025, 3, 14)
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from recollect.search.query.question import read_question
-from recollect.search.query.relative import parse_moment, relative_dates
+from recollect.text.relative import parse_moment, relative_dates
 
 FRIDAY = date(2025, 3, 14)
 

@@ -1,18 +1,16 @@
-"""Dates that a question names, as ranges of days, and how near the days of messages are to them."""
+"""The calendar: the dates that a text names, as ranges of days, and days counted back from one."""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
-from recollect.index.numeric import closeness
+from recollect.text.words import word_lists
 
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -30,24 +28,15 @@ class DateSpan:
         return self.start.toordinal() - _EPOCH, self.end.toordinal() - _EPOCH
 
 
-def date_closeness(
-    days: NDArray[np.int32], spans: Sequence[DateSpan]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """How near days (n,) since 1970, -1 where unknown, are to the spans: inside (n,) 0 or 1, and kernel (n,) 0 to 1.
+_CALENDAR = word_lists("calendar")
+MONTHS, SHORT_MONTHS, WEEKDAYS, SEASONS = (_CALENDAR[key] for key in ("months", "short months", "weekdays", "seasons"))
+_NUMBER_OF_MONTH = {name[:3]: number for number, name in enumerate(MONTHS, 1)}
+#: The month that each season begins with, in the north.
+_SEASON_BEGINS = dict(zip(SEASONS, (3, 6, 9, 9, 12), strict=True))
 
-    The kernel is 1 inside, e^(-days/10) after the nearest span and e^(-days/4) before it (RANKING.md 1).
-    """
-    return closeness(days.astype(np.int64), [span.days for span in spans])
-
-
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_NUMBER_OF_MONTH = {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
-
-#: A month by its English name, as a group.
-MONTH = rf"({'|'.join(_MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)\.?"
+#: The same for use in patterns. A month by its English name is a group.
+ANY_MONTH, ANY_WEEKDAY, ANY_SEASON = "|".join(MONTHS), "|".join(WEEKDAYS), "|".join(SEASONS)
+MONTH = rf"({'|'.join(MONTHS + tuple(name for name in SHORT_MONTHS if name != 'may'))})\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 
@@ -191,3 +180,76 @@ def whole_month(year: int, month: int) -> DateSpan:
 def whole_year(year: int) -> DateSpan:
     """All days of a year. Raises ValueError beyond the years 1 to 9999."""
     return DateSpan(date(year, 1, 1), date(year, 12, 31))
+
+
+# --- days counted back from one: two weeks ago, the last month, the past year ---------------------------------------
+
+DAY = timedelta(days=1)
+
+# How far what is said to be so long ago may lie from the very day, to either side.
+_VAGUENESS = {"day": 0, "week": 3, "month": 15, "year": 182}
+
+
+def days_ago(today: date, count: int) -> DateSpan:
+    """A single day: yesterday, the day before."""
+    return one_day(today - count * DAY)
+
+
+def ago(today: date, count: int, unit: str) -> DateSpan:
+    """About so many days, weeks, months or years before, never later than the day itself."""
+    middle, margin = back(today, count, unit), timedelta(days=_VAGUENESS[unit])
+    return DateSpan(middle - margin, min(middle + margin, today))
+
+
+def past(today: date, count: int, unit: str) -> DateSpan:
+    """From so many days, weeks, months or years before to the day itself."""
+    return DateSpan(back(today, count, unit), today)
+
+
+def last_unit(today: date, unit: str) -> DateSpan:
+    """The week, month or year before the one of the day; weeks begin on Monday."""
+    before = beginning(today, unit) - DAY
+    return DateSpan(beginning(before, unit), before)
+
+
+def this_unit(today: date, unit: str) -> DateSpan:
+    """The week, month or year that the day lies in, as far as it has come."""
+    return DateSpan(beginning(today, unit), today)
+
+
+def last_weekday(today: date, weekday: int) -> DateSpan:
+    """The latest such day before the day itself; Monday is 0."""
+    return days_ago(today, (today.weekday() - weekday) % 7 or 7)
+
+
+def last_weekend(today: date) -> DateSpan:
+    """Saturday and Sunday of the week before."""
+    sunday = beginning(today, "week") - DAY
+    return DateSpan(sunday - DAY, sunday)
+
+
+def back(day: date, count: int, unit: str) -> date:
+    """The day so many days, weeks, months or years before; the last of the month where there is no such day."""
+    if unit in ("day", "week"):
+        return day - count * (7 if unit == "week" else 1) * DAY
+    months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def beginning(day: date, unit: str) -> date:
+    """The first day of the week, month or year that the day lies in."""
+    if unit == "week":
+        return day - day.weekday() * DAY
+    return (whole_month(day.year, day.month) if unit == "month" else whole_year(day.year)).start
+
+
+def season(year: int, name: str) -> DateSpan:
+    """The season that begins in the year; winter ends in the next."""
+    first = _SEASON_BEGINS[name]
+    return DateSpan(date(year, first, 1), whole_month(year + first // 12, (first + 1) % 12 + 1).end)
+
+
+def next_weekday(today: date, weekday: int) -> DateSpan:
+    """The first such day after the day itself; Monday is 0."""
+    return days_ago(today, -((weekday - today.weekday()) % 7 or 7))

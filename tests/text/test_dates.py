@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from recollect.search.query.dates import DateSpan, date_closeness, exact_dates, named_dates
+from recollect.index.numeric import closeness
+from recollect.text.dates import DateSpan, exact_dates, named_dates
 from tests.reference import all_texts, needs_shared, reference
 
 #: The reference takes "last March" for every March, and reads English dates only.
@@ -81,7 +84,7 @@ def test_any_text_can_be_looked_through(text: str) -> None:
 def test_closeness_is_one_inside_and_falls_faster_before_than_after() -> None:
     span = DateSpan(date(2024, 3, 10), date(2024, 3, 12))
     days = [*(date(2024, 3, day) for day in (2, 10, 11, 12, 22))]
-    inside, kernel = date_closeness(np.array([_day(day) for day in days] + [-1], np.int32), [span])
+    inside, kernel = _closeness(np.array([_day(day) for day in days] + [-1], np.int64), [span])
     assert inside.dtype == kernel.dtype == np.float32
     assert inside.tolist() == [0, 1, 1, 1, 0, 0]
     assert kernel == pytest.approx([np.exp(-2), 1, 1, 1, np.exp(-1), 0], abs=1e-6)
@@ -89,9 +92,9 @@ def test_closeness_is_one_inside_and_falls_faster_before_than_after() -> None:
 
 def test_of_several_spans_the_nearest_counts_and_of_none_nothing() -> None:
     spans = [DateSpan(date(2020, 1, 1), date(2020, 1, 1)), DateSpan(date(2024, 1, 1), date(2024, 1, 1))]
-    days = np.array([_day(date(2024, 1, 11))], np.int32)
-    assert date_closeness(days, spans)[1] == pytest.approx([np.exp(-1)], abs=1e-6)
-    assert [values.tolist() for values in date_closeness(days, [])] == [[0], [0]]
+    days = np.array([_day(date(2024, 1, 11))], np.int64)
+    assert _closeness(days, spans)[1] == pytest.approx([np.exp(-1)], abs=1e-6)
+    assert [values.tolist() for values in _closeness(days, [])] == [[0], [0]]
 
 
 @needs_shared
@@ -109,10 +112,14 @@ def test_closeness_is_that_of_the_reference() -> None:
     days = [date(2023, 1, 1) + timedelta(days=chance.randrange(900)) for _ in range(300)]
     starts = chance.sample(days, 4)
     spans = [DateSpan(start, start + timedelta(days=chance.randrange(40))) for start in starts]
-    inside, kernel = date_closeness(np.array([_day(day) for day in days], np.int32), spans)
+    inside, kernel = _closeness(np.array([_day(day) for day in days], np.int64), spans)
     expected = [near(day, [(span.start, span.end) for span in spans]) for day in days]
     assert inside.tolist() == [value for value, _ in expected]
     assert kernel == pytest.approx([value for _, value in expected], abs=1e-4)  # it takes 2.718 for e
+
+
+def _closeness(days: NDArray[np.int64], spans: Sequence[DateSpan]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    return closeness(days, [span.days for span in spans])
 
 
 def _day(day: date) -> int:
