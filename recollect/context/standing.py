@@ -27,18 +27,22 @@ LONG_TERM = ("facts", "summaries")
 #: Of the budget without the guide these and the rules may take so much at most together, and the newest messages so
 #: much, less where no conversation goes on.
 LONG_TERM_SHARE, RECENT_SHARE, RECENT_OF_ALL_SHARE = 0.15, 0.25, 0.12
-#: In a smaller budget summaries, and facts that say nothing of who the user is, give way to what answers.
+#: In a smaller budget summaries, and facts that say nothing of who the user is, give way to what answers; summaries
+#: stand behind that where it leaves room.
 _AMPLE = 3_800
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The parts that stand, and the newest messages as they are handed out. `seen` need no telling again."""
+    """The parts that stand, and the newest messages as they are handed out. `seen` need no telling again. `more` are
+    summaries that gave way: what is left of the long-term share holds them.
+    """
 
     parts: tuple[Part, ...]
     recent: tuple[tuple[str, str], ...] = ()  # role and words
     seen: frozenset[NodeId] = frozenset()
     conversation: NodeId | None = None
+    more: Part | None = None
 
     @property
     def tokens(self) -> int:
@@ -86,9 +90,14 @@ def standing(
     here = conversation_id or (newest[-1].conversation_id if newest else None)
     lines = read.kept.of(view.stamp, ("facts", here, now.date()), lambda: read_facts(view, now, here))
     facts = facts_part(lines, long_term, ample)
-    left = min(long_term - (facts.tokens if facts else 0), int(long_term * ample))
-    ages = read.kept.of(view.stamp, ("summaries", now.date()), lambda: read_summaries(view, now))
-    summaries = summaries_part(view, ages, frozenset(m.id for m in kept), begins, left)
+    whole = long_term - (facts.tokens if facts else 0)
+    left = min(whole, int(long_term * ample))
+    ages = read.kept.of(view, ("summaries", now.date()), lambda: read_summaries(view, now))
+    here_whole = frozenset(m.id for m in kept)
+    summaries, more = summaries_part(view, ages, here_whole, begins, left), None
+    if left < whole:
+        whole -= summaries.tokens if summaries else 0
+        more = summaries_part(view, ages, here_whole, begins, whole, beside=summaries)
     parts = [part for part in (rules, facts, summaries, recent) if part is not None]
     seen = {m.id for m in kept} | ({asked} if asked else set())
-    return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id)
+    return Standing(tuple(parts), tuple(said), frozenset(seen), conversation_id, more)
