@@ -92,7 +92,7 @@ def standing(
     facts = facts_part(lines, long_term, ample)
     whole = long_term - (facts.tokens if facts else 0)
     left = min(whole, int(long_term * ample))
-    ages = read.kept.of(view, ("summaries", now.date()), lambda: read_summaries(view, now))
+    ages = read.kept.of(view.stamp, ("summaries", now.date()), lambda: read_summaries(view, now))
     here_whole = frozenset(m.id for m in kept)
     summaries, more = summaries_part(view, ages, here_whole, begins, left), None
     if left < whole:
