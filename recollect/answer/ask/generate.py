@@ -17,7 +17,7 @@ from recollect.answer.chat.loop import Ended, converse
 from recollect.answer.citations import Checked
 from recollect.models.language.talk import Said, TalkingModel
 from recollect.models.language.transcript import Entry, heading, material, room_for
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 from recollect.text.terms import terms
 
 _LINE = 100  # characters of a title, a relation, what a message answers

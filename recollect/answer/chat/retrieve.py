@@ -16,15 +16,14 @@ from recollect.answer.citations import cited_in
 from recollect.derive.entities.entity import Entity
 from recollect.derive.topics.profile import is_telling
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
-from recollect.record.pieces import document_message
+from recollect.record.nodes import document_message
 from recollect.search.query.request import Search
 from recollect.search.query.syntax import Query
 from recollect.search.results.result import DocumentHit
 from recollect.search.several import Find
 from recollect.store import Space
 from recollect.store.passages import Filter
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import words
+from recollect.text.terms import STOP_WORDS, words
 
 #: What a message of this conversation, and one that mentions what is asked about, has ahead of others. What answers
 #: about that were drawn from has at least as much, of this conversation or of others, however search scores it.

@@ -11,7 +11,7 @@ from recollect.faces.present.names import short, source_label, speaker, titled
 from recollect.faces.present.state import LastDocument, LastHit
 from recollect.faces.present.times import clock, day, number
 from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall, iso
-from recollect.record.outline import place_in
+from recollect.record.tree import place_in
 from recollect.search.query.request import KIND_ALIASES
 from recollect.search.results.readable import cells, is_row, is_ruler
 from recollect.search.results.snippet import marking, marks_in

@@ -11,8 +11,8 @@ from recollect.answer.ask.evidence import Passage
 from recollect.answer.ask.extract import showing
 from recollect.answer.ask.extract.spans import Kind, Place, Span, spans
 from recollect.record import Message
-from recollect.search.query.relative import relative_dates
-from recollect.text.addressed import addressed
+from recollect.text.language import addressed
+from recollect.text.relative import relative_dates
 from recollect.text.terms import terms
 
 FIRST = 50  # words of the best quote, at most

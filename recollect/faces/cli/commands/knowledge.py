@@ -13,7 +13,7 @@ from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, o
 from recollect.faces.present.knowledge import entity_as_json, fact_as_json
 from recollect.faces.present.names import short
 from recollect.faces.present.times import day, number
-from recollect.text.addressed import addressed
+from recollect.text.language import addressed
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
