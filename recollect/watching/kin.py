@@ -18,7 +18,7 @@ from recollect.watching.looking import Stamp
 _NAMES = re.compile(rb'"(?:uuid|parentUuid|logicalParentUuid|sessionId|leafUuid)"\s*:\s*"([^"\\]{1,200})"')
 _BLOCK = 1 << 20
 _OVERLAP = 4096  # a name that two blocks share is seen again
-_LINES = ".jsonl"
+_KIN_LINES = ".jsonl"
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Kin:
         """The changed files of the folder and all that belong to them, among the `files` that are there."""
         for file, stamp in files.items():
             self._join_owner(file)
-            if file.name.endswith(_LINES):
+            if file.name.endswith(_KIN_LINES):
                 self._learn(file, stamp)
         wanted = {self._root(file) for file in changed}
         return {file for file in files if self._root(file) in wanted}
@@ -51,7 +51,7 @@ class Kin:
         """A subagent's file, a note or a long output lies in the folder of its session."""
         place = place_of(file.relative_to(self.folder).as_posix())
         if place.session is not None:
-            self._join(file, self.folder / f"{place.session}{_LINES}")
+            self._join(file, self.folder / f"{place.session}{_KIN_LINES}")
 
     def _learn(self, file: Path, stamp: Stamp) -> None:
         """Reads what is new. A file that was replaced or cut is read again; what it named before counts still."""

@@ -11,13 +11,12 @@ from fastapi import APIRouter, Form, Request, Response
 from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
-from recollect.faces.web.cited import answer as as_html
-from recollect.faces.web.cited import extract, with_caret
+from recollect.faces.web.cited import answer_html, extract_html, with_caret
 from recollect.faces.web.live import drawn_by, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import WebRun, runs_of, sources_known
-from recollect.faces.web.sources import as_text, grouped, hold, place
-from recollect.faces.web.steps import steps, words_so_far
+from recollect.faces.web.sources import are_unchanged, as_text, grouped_sources, quotation_address
+from recollect.faces.web.steps import displayed_steps, text_so_far
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -139,26 +138,26 @@ def _answers(run: WebRun) -> bool:
 
 def _still_holds(memory: Memory, run: WebRun) -> bool:
     """Whether what an answer cites is in the memory as it was."""
-    return run.result is None or hold(memory, run.result.citations)
+    return run.result is None or are_unchanged(memory, run.result.citations)
 
 
 def _view(request: Request, run: WebRun) -> dict[str, Any]:
     """What the template shows of a run."""
     found = run.result
     citations = found.citations if found else ()
-    links = {one.number: place(request, one) for one in citations}
+    links = {one.number: quotation_address(request, one) for one in citations}
     if found:
-        html = as_html(found.text, links) if found.model else extract(found.text, links)
+        html = answer_html(found.text, links) if found.model else extract_html(found.text, links)
     else:
-        html = as_html(words_so_far(run.events))
+        html = answer_html(text_so_far(run.events))
         html = with_caret(html) if run.ended is None else html
     return {
         "running": run.ended is None,
         "done": found,
         "problem": run.problem,
-        "steps": steps(run, _wording(), _FOLLOWING),
+        "steps": displayed_steps(run, _wording(), _FOLLOWING),
         "html": html,
-        "groups": grouped(request, citations),
+        "groups": grouped_sources(request, citations),
         "copy": as_text(found.text, citations) if found else "",
         "stopped": run.stopped,
         "again": _where(request, run),

@@ -71,7 +71,7 @@ class TimelineDrawing:
     base: int = _BARS
 
 
-def wide(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | None:
+def wide_drawing(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | None:
     """For a screen: names left of the rows, columns of months, of quarters or years in a long history."""
     spans = _spans(timeline)
     if not spans:
@@ -80,7 +80,7 @@ def wide(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | N
     return _drawn(timeline, chosen, unit, _NAMES, _WIDE, names_above=False)
 
 
-def thin(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | None:
+def narrow_drawing(timeline: Timeline, chosen: CalendarSpan | None) -> TimelineDrawing | None:
     """For a phone: names above the rows, columns of quarters or years."""
     spans = _spans(timeline)
     if not spans:

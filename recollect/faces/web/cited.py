@@ -21,7 +21,7 @@ _AFTER_LIST = re.compile(r"(^- .*\n)(?=[^\s\-`>|])", re.MULTILINE)
 _BY = re.compile(r"^(- )?([^\n:]{1,60}?(?:, \d{1,2} [A-Z][a-z]+ \d{4})?(?:, “[^”\n]{1,100}”)?): (?=\S)", re.MULTILINE)
 
 
-def answer(text: str, links: Mapping[int, str] | None = None) -> Markup:
+def answer_html(text: str, links: Mapping[int, str] | None = None) -> Markup:
     r"""The HTML of an answer. `links` are the addresses of what its numbers stand for; as long as they are not known,
     each number leads to its place among the sources.
 
@@ -43,13 +43,13 @@ def answer(text: str, links: Mapping[int, str] | None = None) -> Markup:
     return Markup("".join(parts))
 
 
-def extract(text: str, links: Mapping[int, str]) -> Markup:
+def extract_html(text: str, links: Mapping[int, str]) -> Markup:
     """The same of an answer in the words of the conversations: lists end where their lines do, who speaks is set
     apart, and a backtick that a quotation was cut at reaches no further than its line.
     """
     parts = _FENCED.split(text)
     parts[::2] = [_TICKS.sub(_within_line, part) for part in parts[::2]]
-    return answer(_BY.sub(_spoken, _AFTER_LIST.sub(r"\1\n", "".join(parts))), links)
+    return answer_html(_BY.sub(_spoken, _AFTER_LIST.sub(r"\1\n", "".join(parts))), links)
 
 
 def with_caret(drawn: Markup) -> Markup:

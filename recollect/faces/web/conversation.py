@@ -13,10 +13,10 @@ from fastapi import APIRouter, Query, Request, Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web import told
-from recollect.faces.web.outline import OutlineQuestion, Strip, questions, strip
+from recollect.faces.web.outline import OutlineQuestion, Strip, conversation_strip, questions
 from recollect.faces.web.page import address, json_response, page, wants_json
 from recollect.faces.web.path import path_through
-from recollect.faces.web.talk import DisplayedMessage, OpenedConversation, Sought
+from recollect.faces.web.talk import DisplayedMessage, Highlights, OpenedConversation
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Thread, iso
 from recollect.text.language import addressed
@@ -46,7 +46,7 @@ def conversation(
     opened = _message(thread, at)
     quotations = [*_spans(opened, span), *mark]
     chosen = opened.id if opened is not None else None
-    talk = OpenedConversation(thread, path_through(thread.messages, chosen), chosen, Sought(q, quotations))
+    talk = OpenedConversation(thread, path_through(thread.messages, chosen), chosen, Highlights(q, quotations))
     if wants_json(request):
         return json_response(_as_json(talk))
     begin, end = talk.window(first, last)
@@ -146,13 +146,13 @@ class ConversationView:
     @cached_property
     def strip(self) -> Strip:
         """All of it at a glance."""
-        return strip(self.talk.shown, self.talk.now)
+        return conversation_strip(self.talk.shown, self.talk.now)
 
     @cached_property
     def gist(self) -> list[told.SummaryLine]:
         """What it comes down to, where that was made."""
         found = self.memory.summaries(self.conversation.id, "conversation")
-        return [line for summary in found[:1] for line in told.lines(summary)]
+        return [line for summary in found[:1] for line in told.summary_lines(summary)]
 
     @cached_property
     def notes(self) -> Mapping[NodeId, list[FactNote]]:

@@ -14,8 +14,9 @@ from recollect.faces.http.scope import Scoped
 from recollect.faces.present.knowledge import entity_as_json
 from recollect.faces.present.times import day
 from recollect.faces.web.back import back_to
+from recollect.faces.web.facts import _spellings
 from recollect.faces.web.graph import quotations
-from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, kind_of, worded
+from recollect.faces.web.graphing.kinds import ENTITY_GROUPS, TOGETHER, group_of, relation_words
 from recollect.faces.web.page import page
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 router = APIRouter()
 
 _EVERY = 50_000
-_SHOWN = 100  # names of a page
+_ENTITIES_SHOWN = 100  # names of a page
 _MESSAGES = 12  # that are quoted of one
 _RELATIONS = 8
 
 #: What can be said of a name by hand.
-TYPES = tuple(one for kind in KINDS for one in kind.types)
+TYPES = tuple(one for kind in ENTITY_GROUPS for one in kind.types)
 
 
 @router.get("/entities")
@@ -39,22 +40,25 @@ def entities(
     """All names, the most salient first."""
     every = memory.entities(limit=_EVERY)
     wanted = q.strip().casefold()
-    named = [one for one in every if not wanted or any(wanted in name.casefold() for name in _names(one))]
-    chosen = [one for one in named if kind in ("", kind_of(one.type).name)]
-    shown = chosen[start : start + _SHOWN]
+    named = [one for one in every if not wanted or any(wanted in name.casefold() for name in _spellings(one))]
+    chosen = [one for one in named if kind in ("", group_of(one.type).name)]
+    shown = chosen[start : start + _ENTITIES_SHOWN]
     return page(
         request,
         "entities.html",
-        data=lambda: {"entities": [entity_as_json(one) for one in shown], "more": len(chosen) > start + _SHOWN},
+        data=lambda: {
+            "entities": [entity_as_json(one) for one in shown],
+            "more": len(chosen) > start + _ENTITIES_SHOWN,
+        },
         here="/graph",
         shown=shown,
         total=len(every),
         matching=len(chosen),
-        counts=[(one, sum(kind_of(e.type) is one for e in named)) for one in KINDS],
+        counts=[(one, sum(group_of(e.type) is one for e in named)) for one in ENTITY_GROUPS],
         q=q,
         kind=kind,
-        before=max(start - _SHOWN, 0) if start else None,
-        after=start + _SHOWN if len(chosen) > start + _SHOWN else None,
+        before=max(start - _ENTITIES_SHOWN, 0) if start else None,
+        after=start + _ENTITIES_SHOWN if len(chosen) > start + _ENTITIES_SHOWN else None,
     )
 
 
@@ -83,7 +87,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
         quoted=quotations(memory, memory.mentions(one.name, limit=_MESSAGES), (one,)),
         shown=_MESSAGES,
         types=TYPES,
-        worded=worded,
+        worded=relation_words,
         day=day,
         edit=edit,
         others=[other.name for other in memory.entities(limit=200) if other.id != one.id] if edit == "merge" else [],
@@ -91,7 +95,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
 
 
 @router.post("/entity/{action}")
-def correct(
+def correct_entity(
     memory: Scoped,
     action: str,
     name: Annotated[str, Form()],
@@ -116,7 +120,3 @@ def correct(
     if action == "forget":
         return back_to(back, "/entity", name=name, done="forgotten")
     return back_to(back, "/entity", name=found.name)
-
-
-def _names(one: Entity) -> list[str]:
-    return [one.name, *(alias.name for alias in one.aliases)]

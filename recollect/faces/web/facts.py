@@ -114,7 +114,7 @@ def add_rule(memory: Scoped, back: Annotated[str, Form()] = "/facts", content: A
 
 
 @router.post("/facts/{id}/{action}")
-def correct(
+def correct_fact(
     request: Request,
     memory: Scoped,
     id: str,
@@ -152,14 +152,14 @@ def _grouped(memory: Memory, facts: Sequence[Fact]) -> list[SubjectFacts]:
     by_entity: dict[str, list[Fact]] = {}
     for fact in facts:
         by_entity.setdefault(fact.entity, []).append(fact)
-    known = {name.casefold(): one for one in memory.entities(limit=_NAMES) for name in _names(one)} if facts else {}
+    known = {name.casefold(): one for one in memory.entities(limit=_NAMES) for name in _spellings(one)} if facts else {}
     return [
         SubjectFacts(key, _called(key, known.get(key.casefold())), known.get(key.casefold()), tuple(group))
         for key, group in by_entity.items()
     ]
 
 
-def _names(entity: Entity) -> list[str]:
+def _spellings(entity: Entity) -> list[str]:
     return [entity.name, *(alias.name for alias in entity.aliases)]
 
 

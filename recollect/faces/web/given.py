@@ -11,14 +11,14 @@ from recollect.faces.web.page import page
 
 router = APIRouter()
 
-_SHOWN = 50  # requests
+_GIVEN_SHOWN = 50  # requests
 _BY = {"proxy": "a client of the proxy", "wrap": "a wrapped client", "mcp": "a client of MCP", "hook": "a coding agent"}
 
 
 @router.get("/given")
 def given(request: Request, memory: Scoped, forgotten: str = "") -> Response:
     """What the newest requests were given, each line with where it comes from."""
-    requests = memory.requests(_SHOWN)
+    requests = memory.requests(_GIVEN_SHOWN)
     ids = {own for one in requests for own in (*one.ids, one.message_id) if own}
     return page(
         request,

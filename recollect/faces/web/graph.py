@@ -16,9 +16,9 @@ from starlette.responses import Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped, ServedHere
 from recollect.faces.present.times import day
-from recollect.faces.web.graphing.kept import KeptPlaces
-from recollect.faces.web.graphing.kinds import KINDS, TOGETHER, worded
-from recollect.faces.web.graphing.picture import AT_FIRST, MOST, GraphDrawing, pictured
+from recollect.faces.web.graphing.kept import SavedPositions
+from recollect.faces.web.graphing.kinds import ENTITY_GROUPS, TOGETHER, relation_words
+from recollect.faces.web.graphing.picture import AT_FIRST, MOST, GraphDrawing, draw_graph
 from recollect.faces.web.page import page
 from recollect.faces.web.wording import marked
 from recollect.record import utc_now
@@ -33,7 +33,7 @@ router = APIRouter()
 
 _OFFERED = 12  # other names to start from
 _ROWS = 150
-_MESSAGES = 50  # that mention two names
+_GRAPH_MESSAGES = 50  # that mention two names
 _AROUND = 110  # characters of a message before and after a name
 
 
@@ -75,9 +75,9 @@ def graph(
     name = start.strip() or next((one.name for one in offered), "")
     if not name:
         return page(request, "graph.html", data={"entities": [], "relations": []}, picture=None, missing=None)
-    kept = KeptPlaces(served.places.state, memory.location, str(memory.namespace))
+    kept = SavedPositions(served.places.state, memory.location, str(memory.namespace))
     try:
-        picture = pictured(memory, name, grow or [], kept, utc_now(), depth=depth, limit=limit, kind=kind)
+        picture = draw_graph(memory, name, grow or [], kept, utc_now(), depth=depth, limit=limit, kind=kind)
     except NotFound as missing:
         return page(
             request,
@@ -101,7 +101,7 @@ def graph(
         names=len(memory.entities(limit=50_000)),
         facts=len(memory.facts(picture.focus.name)),
         grown=grow or [],
-        kinds=KINDS,
+        kinds=ENTITY_GROUPS,
         kind=kind,
         depth=depth,
     )
@@ -117,7 +117,7 @@ def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
         if {relation.source_id, relation.target_id} == {one.id, other.id}
         for evidence in relation.evidence
     ]
-    found = {message.id: message for message in (*memory.mentions(one.name, other.name, _MESSAGES),)}
+    found = {message.id: message for message in (*memory.mentions(one.name, other.name, _GRAPH_MESSAGES),)}
     found |= {message.id: message for message in memory.messages(i for i in ids if i not in found)}
     messages = sorted(found.values(), key=lambda m: (m.timestamp is None, m.timestamp, m.id), reverse=True)
     paths = None if messages else memory.paths(one.name, other.name)
@@ -131,7 +131,7 @@ def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
         other=other,
         quoted=quoted,
         paths=paths,
-        worded=worded,
+        worded=relation_words,
     )
 
 
@@ -180,4 +180,4 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     span = "" if not years else str(years[0]) if len(years) == 1 else f"{years[0]}–{str(years[-1])[2:]}"
     other = relation.source if backwards else relation.target
     when = relation.when(day) or span
-    return TableRow(worded(relation.name, backwards=backwards), other, relation, when)
+    return TableRow(relation_words(relation.name, backwards=backwards), other, relation, when)

@@ -52,7 +52,7 @@ def drawn_by(
     _drawn_by[kind], _holds[kind] = (parts, where), holds
 
 
-def shown(request: Request, memory: Memory, id: str) -> WebRun:
+def existing_run(request: Request, memory: Memory, id: str) -> WebRun:
     """A run that may be shown. Raises NotFound, also where it has told what was changed or forgotten since."""
     run = runs_of(request).get(id, scope_of(request))
     if run.ended is not None and not _holds[run.kind](memory, run):
@@ -63,7 +63,7 @@ def shown(request: Request, memory: Memory, id: str) -> WebRun:
 @router.get("/runs/{id}/events")
 async def events(request: Request, memory: Scoped, id: str) -> Response:
     """The parts of a run that change, until it has ended."""
-    run = await run_in_threadpool(shown, request, memory, id)
+    run = await run_in_threadpool(existing_run, request, memory, id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_changes(request, run), media_type="text/event-stream", headers=headers)
 

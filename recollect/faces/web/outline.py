@@ -86,7 +86,7 @@ class Strip:
     segments: tuple[StripSegment, ...]
 
 
-def strip(shown: Sequence[DisplayedMessage], now: int | None) -> Strip:
+def conversation_strip(shown: Sequence[DisplayedMessage], now: int | None) -> Strip:
     """The strip of a conversation; of a very long one several messages are one piece."""
     lengths = [60 + min(len(one.message.content), _HIGHEST) for one in shown]
     total = sum(lengths) or 1

@@ -11,13 +11,12 @@ from fastapi import APIRouter, Form, Request, Response
 from starlette.responses import RedirectResponse
 
 from recollect.faces.http.scope import Scoped, served
-from recollect.faces.web.cited import answer as as_html
-from recollect.faces.web.cited import extract, with_caret
-from recollect.faces.web.live import drawn_by, run_address, shown
+from recollect.faces.web.cited import answer_html, extract_html, with_caret
+from recollect.faces.web.live import drawn_by, existing_run, run_address
 from recollect.faces.web.page import address, fragments, page, wants_json
 from recollect.faces.web.runs import WebRun, runs_of, sources_known
-from recollect.faces.web.sources import grouped, hold, place
-from recollect.faces.web.steps import steps, words_so_far
+from recollect.faces.web.sources import are_unchanged, grouped_sources, quotation_address
+from recollect.faces.web.steps import displayed_steps, text_so_far
 
 if TYPE_CHECKING:
     from recollect.answer.research.report import Report
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-_PARTS = ("steps", "answer", "after", "sources")
-_FOLLOWING = {
+_RESEARCH_PARTS = ("steps", "answer", "after", "sources")
+_RESEARCH_FOLLOWING = {
     "": "Taking the question apart",
     "planned": "Searching",
     "resumed": "Searching",
@@ -53,7 +52,7 @@ def research(request: Request, memory: Scoped, q: str = "") -> Response:
         q=q,
         model=served(request).model,
         destination=served(request).destination,
-        under_way=[(run.title, _where(request, run)) for run in under_way],
+        under_way=[(run.title, _where_research(request, run)) for run in under_way],
         reports=[one for one in reports if one.finished],
         interrupted=[one for one in reports if not (one.finished or one.under_way) and one.question not in busy],
         sources_known=sources_known(request, memory),
@@ -91,17 +90,17 @@ def begin(
     asked = "" if resume else question
     run = runs_of(request).begin("research", str(memory.namespace), key, title, _work(memory, asked, options))
     run.wait(0.3)
-    return RedirectResponse(_where(request, run), 303)
+    return RedirectResponse(_where_research(request, run), 303)
 
 
 @router.get("/research/run/{id}")
 def under_way(request: Request, memory: Scoped, id: str) -> Response:
     """Research as it goes; when it is done, its report."""
-    run = shown(request, memory, id)
+    run = existing_run(request, memory, id)
     if run.result is None:
-        return page(request, "report.html", here="/ask", **_view(request, run))
+        return page(request, "report.html", here="/ask", **_view_research(request, run))
     if run.result.known:
-        return RedirectResponse(_where(request, run), 303)
+        return RedirectResponse(_where_research(request, run), 303)
     return page(request, "report.html", here="/ask", data=run.result.to_json, **_kept(request, run.result))
 
 
@@ -125,10 +124,10 @@ def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:
     return work
 
 
-def _view(request: Request, run: WebRun) -> dict[str, Any]:
+def _view_research(request: Request, run: WebRun) -> dict[str, Any]:
     """What the template shows of research under way, or that ended without a report."""
-    text = _TITLE.sub("", words_so_far(run.events))
-    drawn = as_html(_SOURCES.sub("\n", text))
+    text = _TITLE.sub("", text_so_far(run.events))
+    drawn = answer_html(_SOURCES.sub("\n", text))
     return {
         "title": run.title,
         "question": run.title,
@@ -136,7 +135,7 @@ def _view(request: Request, run: WebRun) -> dict[str, Any]:
         "done": None,
         "stopped": run.stopped,
         "problem": run.problem,
-        "steps": steps(run, _WORDING, _FOLLOWING),
+        "steps": displayed_steps(run, _WORDING, _RESEARCH_FOLLOWING),
         "html": with_caret(drawn) if run.ended is None else drawn,
         "groups": (),
         "copy": "",
@@ -147,7 +146,7 @@ def _view(request: Request, run: WebRun) -> dict[str, Any]:
 
 def _kept(request: Request, found: Report) -> dict[str, Any]:
     """The same of a report."""
-    links = {one.number: place(request, one) for one in found.citations}
+    links = {one.number: quotation_address(request, one) for one in found.citations}
     return {
         "title": found.title,
         "question": found.question,
@@ -156,8 +155,8 @@ def _kept(request: Request, found: Report) -> dict[str, Any]:
         "stopped": False,
         "problem": None,
         "steps": (),
-        "html": (as_html if found.model else extract)(_SOURCES.sub("\n", _TITLE.sub("", found.text)), links),
-        "groups": grouped(request, found.citations),
+        "html": (answer_html if found.model else extract_html)(_SOURCES.sub("\n", _TITLE.sub("", found.text)), links),
+        "groups": grouped_sources(request, found.citations),
         "copy": found.text,
     }
 
@@ -176,26 +175,26 @@ _WORDING = {
 }
 
 
-def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
-    return fragments(request, "report.html", _PARTS, **_view(request, run))
+def _parts_research(request: Request, run: WebRun) -> Mapping[str, str]:
+    return fragments(request, "report.html", _RESEARCH_PARTS, **_view_research(request, run))
 
 
-def _where(request: Request, run: WebRun) -> str:
+def _where_research(request: Request, run: WebRun) -> str:
     if run.result is not None and run.result.known:  # one that found nothing is not kept
         return address(f"/research/{run.result.id}", request)
     return address(f"/research/run/{run.id}", request)
 
 
-def _still_holds(memory: Memory, run: WebRun) -> bool:
+def _still_holds_research(memory: Memory, run: WebRun) -> bool:
     """Whether what it has told is in the memory: as a report, or kept to be gone on with; of nothing found, what is
     nearest.
     """
     if run.result is not None and not run.result.known:
-        return hold(memory, run.result.citations)
+        return are_unchanged(memory, run.result.citations)
     kept = {one.id: one for one in memory.reports()}
     if run.result is not None:
         return run.result.id in kept
-    return not words_so_far(run.events) or any(run.title == one.question for one in kept.values())
+    return not text_so_far(run.events) or any(run.title == one.question for one in kept.values())
 
 
-drawn_by("research", _parts, _where, _still_holds)
+drawn_by("research", _parts_research, _where_research, _still_holds_research)

@@ -24,7 +24,7 @@ router = APIRouter()
 Names = Annotated[list[str], Query()]
 
 
-def asked(
+def search_parameters(
     q: str = "",
     source: Names = [],  # noqa: B006 - FastAPI copies it
     role: Names = [],  # noqa: B006
@@ -62,7 +62,7 @@ def _given(names: list[str]) -> tuple[str, ...]:
 def search(
     request: Request,
     memory: Scoped,
-    asked: Annotated[SearchParameters, Depends(asked)],
+    asked: Annotated[SearchParameters, Depends(search_parameters)],
     every: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
     """Results, grouped by conversation, with what they can be filtered by; before a search, where to begin, or the

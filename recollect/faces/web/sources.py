@@ -48,7 +48,7 @@ class SourceGroup:
     sources: list[SourceExcerpt] = field(default_factory=list)
 
 
-def hold(memory: Memory, citations: Sequence[Citation]) -> bool:
+def are_unchanged(memory: Memory, citations: Sequence[Citation]) -> bool:
     """Whether everything that is cited is in the memory as it was: messages, and parts of documents."""
     said = [one.message for one in citations if one.conversation is not None]
     there = {message.id: message for message in memory.messages([message.id for message in said])}
@@ -66,7 +66,7 @@ def _is_in_document(memory: Memory, citation: Citation) -> bool:
     return text.startswith(citation.message.content, citation.offset)
 
 
-def grouped(request: Request, citations: Sequence[Citation]) -> list[SourceGroup]:
+def grouped_sources(request: Request, citations: Sequence[Citation]) -> list[SourceGroup]:
     """The sources, by conversation, in the order of their first numbers."""
     groups: dict[str, SourceGroup] = {}
     for citation in citations:
@@ -74,20 +74,20 @@ def grouped(request: Request, citations: Sequence[Citation]) -> list[SourceGroup
         key = conversation.id if conversation else citation.message.id
         if key not in groups:
             title = conversation.title if conversation else citation.cited
-            href = whole(request, citation)
+            href = source_address(request, citation)
             groups[key] = SourceGroup(title, conversation.source if conversation else "documents", href)
         groups[key].sources.append(_source(request, citation))
     return list(groups.values())
 
 
-def whole(request: Request, citation: Citation) -> str:
+def source_address(request: Request, citation: Citation) -> str:
     """The address of the conversation or document of a citation."""
     if citation.conversation is None:
         return address(f"/document/{citation.message.id}", request)
     return address(f"/c/{citation.conversation.id}", request)
 
 
-def place(request: Request, citation: Citation) -> str:
+def quotation_address(request: Request, citation: Citation) -> str:
     """The address of the very sentence."""
     message = citation.message
     if citation.conversation is None:
@@ -102,7 +102,7 @@ def _source(request: Request, citation: Citation) -> SourceExcerpt:
     message, conversation = citation.message, citation.conversation
     return SourceExcerpt(
         citation.number,
-        place(request, citation),
+        quotation_address(request, citation),
         _words(citation),
         speaker(message, conversation.source) if conversation else "Document",
         conversation is not None and is_you(message),

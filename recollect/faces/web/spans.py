@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 from recollect.errors import InvalidInput
 
-_MONTH, _QUARTER, _YEAR = re.compile(r"(\d{4})-(\d\d)"), re.compile(r"(\d{4})-Q([1-4])"), re.compile(r"(\d{4})")
+_MONTH, _QUARTER, _SPANS_YEAR = re.compile(r"(\d{4})-(\d\d)"), re.compile(r"(\d{4})-Q([1-4])"), re.compile(r"(\d{4})")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,7 +29,7 @@ class CalendarSpan:
             return cls(int(found[1]) * 12 + int(found[2]) - 1)
         if (found := _QUARTER.fullmatch(name)) and int(found[1]):
             return cls(int(found[1]) * 12 + 3 * int(found[2]) - 3, 3)
-        if (found := _YEAR.fullmatch(name)) and int(found[1]):
+        if (found := _SPANS_YEAR.fullmatch(name)) and int(found[1]):
             return cls(int(found[1]) * 12, 12)
         raise InvalidInput(f"{name!r} is no month, quarter or year.", hint="Use 2024-01, 2024-Q1 or 2024.")
 

@@ -23,7 +23,7 @@ class DisplayedStep:
 Wording = Mapping[str, Callable[[str], str]]
 
 
-def steps(run: WebRun, wording: Wording, following: Mapping[str, str]) -> list[DisplayedStep]:
+def displayed_steps(run: WebRun, wording: Wording, following: Mapping[str, str]) -> list[DisplayedStep]:
     """The steps of a run. `following` says what is done after each of them, as long as the run is not over; after ""
     at the beginning.
     """
@@ -42,7 +42,7 @@ def steps(run: WebRun, wording: Wording, following: Mapping[str, str]) -> list[D
     return shown
 
 
-def words_so_far(events: list[RunEvent]) -> str:
+def text_so_far(events: list[RunEvent]) -> str:
     """The text as far as it has come, since it was last begun."""
     parts: list[str] = []
     for told in events:

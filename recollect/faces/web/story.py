@@ -67,8 +67,8 @@ def story(request: Request, memory: Scoped, id: str) -> Response:
         here="/search",
         conversation=conversation,
         whole=whole,
-        whole_lines=told.lines(whole) if whole else [],
-        whole_parts=told.parts(whole, "open") if whole else [],
+        whole_lines=told.summary_lines(whole) if whole else [],
+        whole_parts=told.summary_sections(whole, "open") if whole else [],
         chapters=chapters,
         segments=segments,
         messages=sum(segment.messages for segment in segments),
@@ -87,8 +87,8 @@ def _chapters(memory: Memory, every: Sequence[Summary]) -> list[L2Section]:
         L2Section(
             one,
             _themes(one, "recurring_themes"),
-            tuple(told.parts(one, "progressions", "links", "long_term_concerns", "specifics")),
-            () if one.extractive else tuple(told.lines(one)),
+            tuple(told.summary_sections(one, "progressions", "links", "long_term_concerns", "specifics")),
+            () if one.extractive else tuple(told.summary_lines(one)),
             tuple(parts.pop(i) for i in one.covers if i in parts),
         )
         for one in every
@@ -105,14 +105,14 @@ def _part(number: int, one: Summary, known: dict[Any, Message]) -> L1Section:
         one,
         known.get(one.covers[0]) if one.covers else None,
         known.get(one.covers[-1]) if one.covers else None,
-        tuple(told.lines(one)),
+        tuple(told.summary_lines(one)),
         _themes(one, "themes"),
-        tuple(told.parts(one, "concerns", "emotional_state", "actions", "specifics")),
+        tuple(told.summary_sections(one, "concerns", "emotional_state", "actions", "specifics")),
     )
 
 
 def _themes(one: Summary, name: str) -> tuple[str, ...]:
-    return next((part.items for part in told.parts(one, name)), ())
+    return next((part.items for part in told.summary_sections(one, name)), ())
 
 
 def _as_json(one: Summary) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class DisplayedMessage:
         return self.message.kind in _SPOKEN
 
 
-class Sought:
+class Highlights:
     """What is marked in messages: the words of a query, and quotations."""
 
     def __init__(self, query: str, quotations: Sequence[str] = ()) -> None:
@@ -86,7 +86,7 @@ class Sought:
 class OpenedConversation:
     """A path through a conversation, opened at a message."""
 
-    def __init__(self, thread: Thread, path: BranchPath, at: NodeId | None, sought: Sought) -> None:
+    def __init__(self, thread: Thread, path: BranchPath, at: NodeId | None, sought: Highlights) -> None:
         self.thread, self.path, self.sought = thread, path, sought
         self._at = at
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web import told
-from recollect.faces.web.bands import thin, wide
+from recollect.faces.web.bands import narrow_drawing, wide_drawing
 from recollect.faces.web.page import page
 from recollect.faces.web.spans import CalendarSpan
 
@@ -38,7 +38,10 @@ def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias
         timeline=whole,
         total=sum(count for _, count in whole.days) + whole.undated,
         reach=_reach(whole),
-        pictures=[(name, drawn) for name, drawn in (("wide", wide(whole, chosen)), ("thin", thin(whole, chosen)))],
+        pictures=[
+            (name, drawn)
+            for name, drawn in (("wide", wide_drawing(whole, chosen)), ("thin", narrow_drawing(whole, chosen)))
+        ],
         chosen=chosen,
         before=_nearest(whole, chosen, -1),
         after=_nearest(whole, chosen, 1),
@@ -46,7 +49,7 @@ def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias
         messages=sum(day.messages for day in days),
         conversations=len({row.conversation.id for day in days for row in day.rows}),
         summary=_summary(memory, chosen),
-        parts_of=told.parts,
+        parts_of=told.summary_sections,
     )
 
 

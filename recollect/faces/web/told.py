@@ -57,12 +57,12 @@ class SummarySection:
     short: bool
 
 
-def lines(summary: Summary) -> list[SummaryLine]:
+def summary_lines(summary: Summary) -> list[SummaryLine]:
     """The text, a line for each that is quoted, or for each paragraph that was written."""
     return [_line(one) if summary.extractive else SummaryLine(one) for one in summary.text.splitlines() if one.strip()]
 
 
-def parts(summary: Summary, *names: str) -> list[SummarySection]:
+def summary_sections(summary: Summary, *names: str) -> list[SummarySection]:
     """What it says in pieces, as far as there is any; only those of these names, if any are given."""
     wanted = names or tuple(_PARTS)
     found = [(key, _items(summary.parts.get(key))) for key in _PARTS if key in wanted]

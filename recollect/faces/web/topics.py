@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-_TOPICS = 60
+_TOPICS_TOPICS = 60
 _MESSAGES = 400  # of a topic, the most typical
 _ALL = 20_000
 _TALKS = 40
@@ -51,7 +51,7 @@ class TopicConversation:
 @router.get("/topics")
 def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[str, Query(alias="in")] = "") -> Response:
     """All topics, the largest first; or the conversations of one, of all time or of a month. Raises NotFound."""
-    whole = memory.timeline(_TOPICS)
+    whole = memory.timeline(_TOPICS_TOPICS)
     if not topic:
         return page(
             request,

@@ -20,7 +20,7 @@ _MOST = 300  # pictures; the one that was seen least recently goes first
 _LOCK = threading.Lock()
 
 
-class KeptPlaces:
+class SavedPositions:
     """Reads and writes the file."""
 
     def __init__(self, folder: Path, memory: str, namespace: str) -> None:

@@ -18,15 +18,15 @@ class EntityGroup:
 
 
 #: In the order in which they go round the middle.
-KINDS = (
+ENTITY_GROUPS = (
     EntityGroup("project", "project, organisation", "projects and organisations", ("project", "organisation"), 90),
     EntityGroup("person", "person, animal", "people and animals", ("person", "animal"), 180),
     EntityGroup("place", "place", "places", ("place",), 270),
     EntityGroup("other", "other name", "other names", ("concept", "event"), 315),
     EntityGroup("thing", "tool, product, work", "tools, products and works", ("technology", "product", "work"), 20),
 )
-_OF_TYPE: Mapping[str, EntityGroup] = {one: kind for kind in KINDS for one in kind.types}
-_OTHER = KINDS[3]
+_OF_TYPE: Mapping[str, EntityGroup] = {one: kind for kind in ENTITY_GROUPS for one in kind.types}
+_OTHER = ENTITY_GROUPS[3]
 
 TOGETHER = "MENTIONED_WITH"
 _WORDS = {TOGETHER: "with", "MARRIED_TO": "married to", "OWNED_BY": "owned by"}
@@ -63,12 +63,12 @@ _INVERSE = {
 NOT = frozenset({"REJECTED", "DISLIKES"})
 
 
-def kind_of(type: str) -> EntityGroup:
+def group_of(type: str) -> EntityGroup:
     """The kind of a type of entity."""
     return _OF_TYPE.get(type, _OTHER)
 
 
-def worded(relation: str, *, backwards: bool = False) -> str:
+def relation_words(relation: str, *, backwards: bool = False) -> str:
     """A relation in words, from its source or (`backwards`) from its target.
 
     >>> worded("PART_OF"), worded("USES", backwards=True), worded("BROTHER", backwards=True)

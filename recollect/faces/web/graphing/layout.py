@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recollect.faces.web.graphing.kinds import KINDS, EntityGroup
+from recollect.faces.web.graphing.kinds import ENTITY_GROUPS, EntityGroup
 
 Point = tuple[float, float]
 
@@ -39,7 +39,7 @@ class LayoutNode:
     labelled: bool
 
 
-def laid_out(center: str, names: Sequence[LayoutNode], kept: Mapping[str, Point]) -> dict[str, Point]:
+def lay_out(center: str, names: Sequence[LayoutNode], kept: Mapping[str, Point]) -> dict[str, Point]:
     """A place for each, parents before what came of them."""
     found: dict[str, Point] = {center: (0.0, 0.0)}
     taken = _Taken()
@@ -71,7 +71,7 @@ def laid_out(center: str, names: Sequence[LayoutNode], kept: Mapping[str, Point]
     return found
 
 
-def side(point: Point) -> str:
+def label_side(point: Point) -> str:
     """Where the label of a mark stands, so that labels point away from the middle: start, end or middle."""
     x, y = point
     if abs(x) < 0.35 * abs(y):
@@ -82,7 +82,7 @@ def side(point: Point) -> str:
 def _sectors(names: Sequence[LayoutNode]) -> dict[str, tuple[float, float]]:
     """The direction and the width of each kind, by how many there are of it; kinds go round in their order."""
     counts = Counter(one.kind.name for one in names)
-    present = [kind for kind in KINDS if counts[kind.name]]
+    present = [kind for kind in ENTITY_GROUPS if counts[kind.name]]
     if len(present) < 2:
         return {kind.name: (math.radians(kind.heading), 2 * math.pi) for kind in present}
     free = 2 * math.pi - _NARROWEST * len(present)
@@ -128,7 +128,7 @@ def _of(one: LayoutNode, point: Point) -> Box:
     if not one.labelled:
         return left, top, right, bottom
     text = min(len(one.label), 24) * _LETTER + 8
-    where = side(point)
+    where = label_side(point)
     if where == "middle":
         half = max(text / 2, one.radius)
         return (

@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from recollect.faces.present.knowledge import entity_as_json, relation_as_json
-from recollect.faces.web.graphing.kept import KeptPlaces
-from recollect.faces.web.graphing.kinds import NOT, TOGETHER, EntityGroup, kind_of, worded
-from recollect.faces.web.graphing.layout import LayoutNode, Point, laid_out, side
+from recollect.faces.web.graphing.kept import SavedPositions
+from recollect.faces.web.graphing.kinds import NOT, TOGETHER, EntityGroup, group_of, relation_words
+from recollect.faces.web.graphing.layout import LayoutNode, Point, label_side, lay_out
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
@@ -105,11 +105,11 @@ class GraphDrawing:
         }
 
 
-def pictured(
+def draw_graph(
     memory: Memory,
     name: str,
     grown: Sequence[str],
-    kept: KeptPlaces,
+    kept: SavedPositions,
     now: datetime,
     *,
     depth: int = 1,
@@ -131,7 +131,7 @@ def pictured(
         LayoutNode(
             one.id,
             one.name,
-            kind_of(one.type),
+            group_of(one.type),
             gathered.parents[one.id],
             weights.get(one.id, 0.0),
             radii[one.id],
@@ -140,17 +140,17 @@ def pictured(
         for one in gathered.entities.values()
         if one.id != center.id
     ]
-    places = laid_out(center.id, names, kept.of(center.id))
+    places = lay_out(center.id, names, kept.of(center.id))
     kept.keep(center.id, {one.id: places[one.id] for one in names})
     marks = tuple(
         GraphNode(
             one,
-            kind_of(one.type),
+            group_of(one.type),
             *places[one.id],
             radii[one.id] * (1.15 if one.id == center.id else 1.0),
             one.id in labelled,
             one.id in leading,
-            "middle" if one.id == center.id else side(places[one.id]),
+            "middle" if one.id == center.id else label_side(places[one.id]),
             gathered.parents[one.id],
         )
         for one in gathered.entities.values()
@@ -177,7 +177,7 @@ class _Gathered:
         self.entities.setdefault(center.id, center)
         self.parents.setdefault(center.id, self.opened[0].id if self.opened else "")
         for one in found.entities:
-            if one.id not in self.entities and self._kind in ("", kind_of(one.type).name):
+            if one.id not in self.entities and self._kind in ("", group_of(one.type).name):
                 self.entities[one.id] = one
                 self.parents[one.id] = center.id
         among = self._memory.graph(name, depth + 1, len(found.entities)) if found.entities else found
@@ -217,7 +217,7 @@ def _link(relation: Relation, places: Mapping[str, Point], center: str) -> Link:
     y = (1 - t) ** 2 * y1 + 2 * t * (1 - t) * cy + t * t * y2
     return Link(
         relation,
-        worded(relation.name),
+        relation_words(relation.name),
         near,
         relation.name in NOT,
         f"M{x1} {y1}Q{cx} {cy} {x2} {y2}",

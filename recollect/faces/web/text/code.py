@@ -6,7 +6,7 @@ import re
 
 from markupsafe import escape
 
-_LONGEST = 30_000  # characters that are coloured
+_CODE_LONGEST = 30_000  # characters that are coloured
 _NAME = re.compile(r"[^\w+#.-]+")
 _LABELS = {"js": "JavaScript", "ts": "TypeScript", "py": "Python", "sh": "Shell", "bash": "Shell", "yml": "YAML"}
 _PLAIN = ("", "text", "txt", "plain", "plaintext", "output", "console")
@@ -39,6 +39,6 @@ def _coloured(code: str, name: str) -> tuple[str, str]:
         lexer = get_lexer_by_name(name.lower(), stripnl=False, ensurenl=False)
     except ClassNotFound:
         return plain, label or name
-    if len(code) > _LONGEST:
+    if len(code) > _CODE_LONGEST:
         return plain, label or str(lexer.name)
     return highlight(code, lexer, HtmlFormatter(nowrap=True)).rstrip("\n"), label or str(lexer.name)

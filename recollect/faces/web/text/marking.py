@@ -11,9 +11,9 @@ from markupsafe import escape
 Range = tuple[int, int]
 
 _TAG = re.compile(r"<[^>]*>")
-_NAME = re.compile(r"</?([a-zA-Z0-9]+)")
+_MARKING_NAME = re.compile(r"</?([a-zA-Z0-9]+)")
 _INLINE = frozenset(("a", "b", "code", "em", "i", "mark", "s", "span", "strong", "sub", "sup", "wbr"))
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*\)")
+_MARKING_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*\)")
 _LEAST = 12  # letters of a quotation that are looked for
 
 
@@ -62,7 +62,7 @@ def _parts(html: str) -> list[tuple[str, str | None]]:
             parts.append(("", raw) if silent else (unescape(raw), None))
         if tag is None:
             break
-        named = _NAME.match(tag[0])
+        named = _MARKING_NAME.match(tag[0])
         name = named[1].lower() if named else ""
         if name in ("math", "button"):
             silent += -1 if tag[0].startswith("</") else 1
@@ -78,7 +78,7 @@ def quoted(quotations: Sequence[str]) -> Callable[[str], list[Range]]:
         letters, where = _letters(text)
         found: list[Range] = []
         for quotation in quotations:
-            wanted, _ = _letters(_LINK.sub(r"\1", quotation.strip("… ")))
+            wanted, _ = _letters(_MARKING_LINK.sub(r"\1", quotation.strip("… ")))
             at = letters.find(wanted) if wanted else -1
             while at < 0 and len(wanted) > 2 * _LEAST:  # what is not text on the page may stand at its end
                 wanted = wanted[: len(wanted) * 3 // 4]
