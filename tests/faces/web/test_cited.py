@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.faces.web.cited import answer_html, extract_html
+from recollect.faces.web.views.citations import answer_html, extract_html
 
 LINKS = {1: "/c/A#m-B", 2: "/c/C"}
 

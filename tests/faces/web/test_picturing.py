@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from recollect import InvalidInput
 from recollect.derive.topics.reading import Topic
-from recollect.faces.web.bands import narrow_drawing, wide_drawing
-from recollect.faces.web.graphing.kept import SavedPositions
-from recollect.faces.web.graphing.kinds import ENTITY_GROUPS
-from recollect.faces.web.graphing.layout import LayoutNode, lay_out
-from recollect.faces.web.spans import CalendarSpan
+from recollect.faces.web.pages.timeline import CalendarSpan, narrow_drawing, wide_drawing
+from recollect.faces.web.views.graph_layout import ENTITY_GROUPS, LayoutNode, SavedPositions, lay_out
 from recollect.memory.timeline import Band, Timeline, TopicMonth
 from recollect.record import NodeId
 from tests.properties import examples
