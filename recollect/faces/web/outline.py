@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from recollect.faces.web.talk import DisplayedMessage
+from recollect.text.markdown import without_code
+from recollect.text.sentences import sentences
 
 _LONGEST = 160  # characters of a question
 _SEGMENTS = 24  # of the strip, each a link
 _MOST_BARS = 300
 _HIGHEST = 4_000  # characters that count of a message's length
 _SIGNS = re.compile(r"^[#>*\-\s]+|[`*_]{1,3}")
-_SENTENCE_END = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])")
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ def questions(shown: Sequence[DisplayedMessage], now: int | None) -> list[Outlin
 
 
 def _question(text: str) -> str:
-    plain = " ".join(_SIGNS.sub("", line) for line in _FENCE.sub(" ", text[:20_000]).splitlines())
-    said = [sentence.strip() for sentence in _SENTENCE_END.split(" ".join(plain.split())) if sentence.strip()]
+    plain = " ".join(_SIGNS.sub("", line) for line in without_code(text[:20_000], " ").splitlines())
+    said = sentences(" ".join(plain.split()))
     if not said:
         return " ".join(text[:_LONGEST].split()) or "(nothing)"
     asking = [sentence for sentence in said if sentence.endswith(("?", "？", "؟"))]
