@@ -21,7 +21,7 @@ from benchmarks.datasets import DataSet, Question, sets_named
 from benchmarks.intervals import mean_of_groups
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
-from recollect.answer.ask.intents import Intent, read_intent
+from recollect.answer.intents import Intent, read_intent
 from recollect.search.scoring import TERMS
 
 SETS = "sample,beam-dev,lifebench-en-dev,locomo-dev,qmsum-dev"

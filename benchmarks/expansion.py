@@ -24,8 +24,8 @@ from benchmarks.intervals import mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
 from benchmarks.wordings import keywords
-from recollect.answer.ask.intents import Intent
 from recollect.answer.ask.understand import Understood, widened
+from recollect.answer.intents import Intent
 from recollect.memory import Memory
 from recollect.search.results.result import SearchResults
 from recollect.search.several import FURTHER, Find, fused, search_several

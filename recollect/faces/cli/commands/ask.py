@@ -16,7 +16,8 @@ from recollect.faces.present.names import short, source_label, titled
 from recollect.faces.present.times import day, number
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer, Citation, Event
+    from recollect.answer.ask.answer import Answer, Event
+    from recollect.answer.evidence import Citation
     from recollect.faces.cli.terminal.output import Output
     from recollect.search.query.request import Mode
 

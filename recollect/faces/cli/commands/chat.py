@@ -18,7 +18,7 @@ from recollect.faces.present.times import day
 
 if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer
-    from recollect.answer.chat.retrieve import Source
+    from recollect.answer.evidence import SourcePassage
     from recollect.memory import Memory
     from recollect.search.query.request import Mode
 
@@ -181,7 +181,7 @@ class ChatRun:
         self._conversation, self._last = answer.conversation_id, answer
         self._session.state.remember_chat(answer.conversation_id)
 
-    def _sources(self, sources: tuple[Source, ...] | list[Source]) -> Iterator[str]:
+    def _sources(self, sources: tuple[SourcePassage, ...] | list[SourcePassage]) -> Iterator[str]:
         sign = self._session.out.symbols.dot
         for source in sources[:_SHOWN]:
             message = source.message

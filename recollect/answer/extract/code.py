@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from recollect.answer.ask.extract import showing
-from recollect.answer.ask.extract.choosing import MOST_CITED, Chooser
-from recollect.answer.ask.extract.quote import Draft, Quote, speaker_of
-from recollect.answer.ask.extract.spans import Kind, Place, Span
-from recollect.answer.ask.extract.telling import by_nearness, tell
+from recollect.answer.extract import showing
+from recollect.answer.extract.choosing import MOST_CITED, Chooser
+from recollect.answer.extract.quote import Draft, Quote, speaker_of
+from recollect.answer.extract.spans import Kind, Place, Span
+from recollect.answer.extract.telling import by_nearness, tell
 from recollect.record import NodeId
 from recollect.text.terms import words
 

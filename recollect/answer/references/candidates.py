@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile
 
-from recollect.answer.chat.references.nouns import MEN, WOMEN, Thing, things
+from recollect.answer.references.nouns import MEN, WOMEN, Thing, things
 from recollect.derive.entities.extract import RUN
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import folded

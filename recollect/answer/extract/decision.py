@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.answer.ask.evidence import Passage
-from recollect.answer.ask.extract.choosing import MOST_CITED, Chooser
-from recollect.answer.ask.extract.quote import Draft, Quote
-from recollect.answer.ask.extract.signs import CAUSE, CHOICE, REASON
-from recollect.answer.ask.extract.telling import ALSO, Group, by_nearness, tell
+from recollect.answer.evidence import SourcePassage
+from recollect.answer.extract.choosing import MOST_CITED, Chooser
+from recollect.answer.extract.quote import Draft, Quote
+from recollect.answer.extract.signs import CAUSE, CHOICE, REASON
+from recollect.answer.extract.telling import ALSO, Group, by_nearness, tell
 from recollect.record import Message, NodeId, Role
 
 _CHOSEN, _OWN, _LENT = 0.5, 0.3, 0.5  # what a choice gains, one of one's own, and one where the talk is about it
@@ -60,7 +60,9 @@ def _shares(chooser: Chooser) -> list[tuple[NodeId, int, float]]:
     return [(m.conversation_id, m.position, best.share) for m, best in told if best is not None]
 
 
-def _lent(chooser: Chooser, passage: Passage, message: Message, shares: Sequence[tuple[NodeId, int, float]]) -> float:
+def _lent(
+    chooser: Chooser, passage: SourcePassage, message: Message, shares: Sequence[tuple[NodeId, int, float]]
+) -> float:
     """How much the talk around a message has to do with the question: by its title, or by what was said close by."""
     title = passage.conversation.title if passage.conversation is not None else ""
     close = (s for there, at, s in shares if there == message.conversation_id and abs(at - message.position) <= _CLOSE)

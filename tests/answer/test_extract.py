@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recollect.answer.ask.answer import Answer
-from recollect.answer.ask.extract.showing import shortened, size
+from recollect.answer.extract.showing import shortened, size
 from recollect.memory import Memory
 from recollect.record import Role
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from recollect.answer.chat.references.nouns import COUNTED, PERSONS, TYPED, plural_before, things
+from recollect.answer.references.nouns import COUNTED, PERSONS, TYPED, plural_before, things
 from recollect.derive.entities.message import found_in
 from recollect.text.stopwords import STOP_WORDS
 

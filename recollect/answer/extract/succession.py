@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.answer.ask.extract import showing
-from recollect.answer.ask.extract.quote import Quote
-from recollect.answer.ask.extract.signs import FIGURE, PASSING, STATE
+from recollect.answer.extract import showing
+from recollect.answer.extract.quote import Quote
+from recollect.answer.extract.signs import FIGURE, PASSING, STATE
 from recollect.record import Role, iso
 from recollect.text.terms import terms
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from recollect.answer.ask.extract.signs import REFERS
-from recollect.answer.ask.extract.spans import Kind, Place, Span
+from recollect.answer.extract.signs import REFERS
+from recollect.answer.extract.spans import Kind, Place, Span
 from recollect.index.passages import is_person
 from recollect.models.language.transcript import clean_name
 from recollect.record import Message, Role

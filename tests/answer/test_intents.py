@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from recollect.answer.ask.intents import Intent, named_intent, read_intent, sought
+from recollect.answer.intents import Intent, named_intent, read_intent, sought
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 

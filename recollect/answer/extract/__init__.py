@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from recollect.answer.ask.evidence import Evidence
-from recollect.answer.ask.extract.choosing import MOST_CITED, Chooser
-from recollect.answer.ask.extract.code import code
-from recollect.answer.ask.extract.decision import decision
-from recollect.answer.ask.extract.overview import retrieval, synthesis
-from recollect.answer.ask.extract.quote import Draft, best_quote
-from recollect.answer.ask.extract.succession import in_succession
-from recollect.answer.ask.extract.telling import Group, by_nearness, tell
-from recollect.answer.ask.intents import Intent
+from recollect.answer.evidence import Evidence
+from recollect.answer.extract.choosing import MOST_CITED, Chooser
+from recollect.answer.extract.code import code
+from recollect.answer.extract.decision import decision
+from recollect.answer.extract.overview import retrieval, synthesis
+from recollect.answer.extract.quote import Draft, best_quote
+from recollect.answer.extract.succession import in_succession
+from recollect.answer.extract.telling import Group, by_nearness, tell
+from recollect.answer.intents import Intent
 
 __all__ = ["Draft", "best_quote", "extract", "nearest"]
 

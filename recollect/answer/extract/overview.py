@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from recollect.answer.ask.extract import showing
-from recollect.answer.ask.extract.choosing import MOST_WORDS, Chooser
-from recollect.answer.ask.extract.quote import Draft, Quote
-from recollect.answer.ask.extract.telling import Group, tell
+from recollect.answer.extract import showing
+from recollect.answer.extract.choosing import MOST_WORDS, Chooser
+from recollect.answer.extract.quote import Draft, Quote
+from recollect.answer.extract.telling import Group, tell
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from benchmarks.references.__main__ import SETS, dialogues, measure
-from recollect.answer.chat.references.candidates import Line, candidates
-from recollect.answer.chat.references.rules import may_refer, resolve
+from recollect.answer.references.candidates import Line, candidates
+from recollect.answer.references.rules import may_refer, resolve
 from recollect.memory import Memory
 from tests.models.language.wire_server import Says, WireServer, says
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.extract import showing
-from recollect.answer.ask.extract.quote import Draft, Quote, dates_of, speaker_of
+from recollect.answer.evidence import Citation
+from recollect.answer.extract import showing
+from recollect.answer.extract.quote import Draft, Quote, dates_of, speaker_of
 
 #: Stands before what is near, where something else is clearly nearer.
 ALSO = "Also near:"

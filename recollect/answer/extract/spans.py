@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from recollect.answer.ask.extract.signs import QUESTION, TELLS
+from recollect.answer.extract.signs import QUESTION, TELLS
 
 Place = tuple[int, int]
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.changes import Held
-from recollect.answer.ask.evidence import Passage
-from recollect.answer.ask.extract import showing
-from recollect.answer.ask.extract.spans import Kind, Place, Span, spans
+from recollect.answer.evidence import Citation, SourcePassage, Statement
+from recollect.answer.extract import showing
+from recollect.answer.extract.spans import Kind, Place, Span, spans
 from recollect.record import Message
 from recollect.search.query.relative import relative_dates
 from recollect.text.addressed import addressed
@@ -35,7 +33,7 @@ class Quote:
     refer to, in words: what introduces them, the question that they answer.
     """
 
-    passage: Passage
+    passage: SourcePassage
     message: Message
     span: Span
     place: Place
@@ -78,18 +76,18 @@ def dates_of(quote: Quote) -> str:
     return f" ({'; '.join(shown)})" if shown else ""
 
 
-def stated(held: Held, is_now: bool) -> Quote:
+def stated(held: Statement, is_now: bool) -> Quote:
     """A statement with the time from which it held."""
     said = held.message.timestamp
     since = f"since {showing.day(held.since)}" if held.since else f"said {showing.day(said)}" if said else ""
     head = (since or "now") if is_now else ", ".join(filter(None, ("before that", since)))
     told = f"{head[0].upper()}{head[1:]}: {showing.plain(addressed(held.text))}"
     span = Span(Kind.SENTENCE, held.start, held.end)
-    passage = Passage(0, held.message, held.conversation, 0.0)
+    passage = SourcePassage(0, held.message, held.conversation, 0.0)
     return Quote(passage, held.message, span, (held.start, held.end), 1.0, 1.0, instead=told)
 
 
-def best_quote(passage: Passage, wanted: frozenset[str]) -> Citation:
+def best_quote(passage: SourcePassage, wanted: frozenset[str]) -> Citation:
     """The sentence of a passage that holds most of the wanted terms; of equals the first that tells more than "No."."""
     content = passage.message.content
     found = [span for span in spans(content) if span.kind is not Kind.HEADING] or spans(content)

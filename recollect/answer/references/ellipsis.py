@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.answer.chat.references.candidates import Line
+from recollect.answer.references.candidates import Line
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import folded
 from recollect.text.stopwords import PRONOUNS

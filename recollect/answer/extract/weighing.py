@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from recollect.answer.ask.extract.signs import (
+from recollect.answer.extract.signs import (
     ASKS_WHY,
     CODE,
     GREETING,
@@ -26,8 +26,8 @@ from recollect.answer.ask.extract.signs import (
     TIME,
     UNMARKED,
 )
-from recollect.answer.ask.extract.spans import Kind, Span, spans
-from recollect.answer.ask.intents import Intent
+from recollect.answer.extract.spans import Kind, Span, spans
+from recollect.answer.intents import Intent
 from recollect.index.passages import is_person
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Message, Role

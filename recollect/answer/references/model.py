@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from recollect.answer.chat.references.candidates import Line
-from recollect.answer.chat.references.rules import Neighbours, Reference, Resolution, may_refer
-from recollect.answer.chat.references.rules import resolve as by_rules
+from recollect.answer.references.candidates import Line
+from recollect.answer.references.rules import Neighbours, Reference, Resolution, may_refer
+from recollect.answer.references.rules import resolve as by_rules
 from recollect.errors import ModelError
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.prompts import request

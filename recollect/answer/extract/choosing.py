@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from recollect.answer.ask.changes import Held
-from recollect.answer.ask.evidence import Evidence, Passage
-from recollect.answer.ask.extract import showing
-from recollect.answer.ask.extract.quote import FIRST, Quote, dated, size_of, stated
-from recollect.answer.ask.extract.spans import Kind, Place
-from recollect.answer.ask.extract.weighing import Scale, Weighed
-from recollect.answer.ask.intents import Intent
+from recollect.answer.evidence import Evidence, SourcePassage, Statement
+from recollect.answer.extract import showing
+from recollect.answer.extract.quote import FIRST, Quote, dated, size_of, stated
+from recollect.answer.extract.spans import Kind, Place
+from recollect.answer.extract.weighing import Scale, Weighed
+from recollect.answer.intents import Intent
 from recollect.record import Message, NodeId
 from recollect.text.terms import terms
 
@@ -42,11 +41,11 @@ class Chooser:
         self.passages = self._ranked()
         self._at = {(m.conversation_id, m.position): m for m in known}
 
-    def _ranked(self) -> list[tuple[Passage, float]]:
+    def _ranked(self) -> list[tuple[SourcePassage, float]]:
         """The passages with what they are worth, best first: what the search says of each, and what its best sentence
         does. A part of a document is worth what the message before it is, for their scores do not compare.
         """
-        found, score = list[tuple[Passage, float]](), 0.0
+        found, score = list[tuple[SourcePassage, float]](), 0.0
         for place, passage in enumerate(self.evidence.passages):
             score = score if passage.cited and place else passage.score
             best = self.scale.best(passage.message) if place < _COMPARED else None
@@ -57,7 +56,7 @@ class Chooser:
         """The best of each of the best passages, no message twice, with at most so many citations. A question that was
         answered stands before its answer.
         """
-        found, asked = dict[NodeId, Quote](), dict[NodeId, Passage]()
+        found, asked = dict[NodeId, Quote](), dict[NodeId, SourcePassage]()
         top = self.passages[0][1] if self.passages else 0.0
         for passage, worth in self.passages:
             if len(found) + len(asked) >= most:
@@ -74,7 +73,7 @@ class Chooser:
             found[message.id] = replace(quote, is_near=is_near)
         return [self._with_question(quote, asked.get(message)) for message, quote in found.items()]
 
-    def _answered(self, passage: Passage) -> Message | None:
+    def _answered(self, passage: SourcePassage) -> Message | None:
         """What answers a passage that only asks, or that asks at its end what is looked for."""
         asks = self._only_asks(passage.message) or self._asks_at_its_end(passage.message)
         return self.answer_to(passage.message) if asks else None
@@ -89,13 +88,13 @@ class Chooser:
 
         return max(self.scale.weigh(answer), key=replies, default=None)
 
-    def _with_question(self, quote: Quote, asked: Passage | None) -> Quote:
+    def _with_question(self, quote: Quote, asked: SourcePassage | None) -> Quote:
         best = self.scale.best(asked.message) if asked is not None else None
         if asked is None or best is None:
             return quote
         return replace(quote, context="", asked=self.quote(asked, best, _ASKED))
 
-    def pool(self) -> list[tuple[Passage, Message]]:
+    def pool(self) -> list[tuple[SourcePassage, Message]]:
         """Every message that may be quoted, with the passage that leads to it: the passages, then what is around."""
         led = [(p, p.message) for p in self.evidence.passages]
         of = {p.message.conversation_id: p for p in reversed(self.evidence.passages) if not p.cited}
@@ -107,20 +106,20 @@ class Chooser:
         what holds now and what held before.
         """
         for change in self.evidence.changes:
-            fact = change.statements[0]
+            fact = change[0]
             is_named = len(self.scale.terms) > 1 or (fact.is_own and self.scale.question.is_personal)
             if is_named and self.scale.share(fact.text) > _ALL:
-                if len(change.statements) > 1:
-                    return [stated(held, not place) for place, held in enumerate(change.statements)]
+                if len(change) > 1:
+                    return [stated(held, not place) for place, held in enumerate(change)]
                 return self._proof(fact)
         return []
 
-    def _proof(self, held: Held) -> list[Quote]:
+    def _proof(self, held: Statement) -> list[Quote]:
         """The sentence that a fact was drawn from."""
         told = [one for one in self.scale.weigh(held.message) if one.prose and one.span.end > held.start]
-        return [self.quote(Passage(0, held.message, held.conversation, 0.0), told[0])] if told else []
+        return [self.quote(SourcePassage(0, held.message, held.conversation, 0.0), told[0])] if told else []
 
-    def quote(self, passage: Passage, best: Weighed, room: int = FIRST) -> Quote:
+    def quote(self, passage: SourcePassage, best: Weighed, room: int = FIRST) -> Quote:
         """A span as a quote of at most so many words."""
         content = best.message.content
         place = showing.whole(content, best.span, room)
@@ -224,7 +223,7 @@ class Chooser:
                 return other
         return None
 
-    def _context(self, best: Weighed, place: Place, passage: Passage) -> str:
+    def _context(self, best: Weighed, place: Place, passage: SourcePassage) -> str:
         content = best.message.content
         lead = showing.lead_of(content, best.span, place, passage.cited)
         if lead and showing.size(lead) <= 14:

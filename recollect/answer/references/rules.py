@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from recollect.answer.chat.references.anaphora import Anaphor, Wants, anaphora
-from recollect.answer.chat.references.candidates import Candidate, Line, candidates
-from recollect.answer.chat.references.ellipsis import completed
+from recollect.answer.references.anaphora import Anaphor, Wants, anaphora
+from recollect.answer.references.candidates import Candidate, Line, candidates
+from recollect.answer.references.ellipsis import completed
 from recollect.derive.entities.message import found_in
 from recollect.text.language import is_english
 from recollect.text.stopwords import STOP_WORDS
