@@ -20,7 +20,7 @@ from recollect.derive.entities.entity import Entity
 from recollect.derive.facts.claim import USER, entity_key
 from recollect.derive.facts.fact import Fact, facts_of
 from recollect.record import Conversation, Kind, Message, Node, NodeId, Role, Turn, iso, stable_id, to_microseconds
-from recollect.record.pieces import document_message
+from recollect.record.nodes import document_message
 from recollect.search.derived import may_be_found
 from recollect.search.query.filtering import excluded_phrases
 from recollect.search.query.request import Search

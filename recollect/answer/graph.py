@@ -23,8 +23,7 @@ from recollect.search.derived import may_be_found
 from recollect.search.query.wants import speaks_of_asker
 from recollect.store import View
 from recollect.store.passages import Filter
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import terms, words
+from recollect.text.terms import STOP_WORDS, terms, words
 
 #: The edges from an answer to what it was drawn from.
 SOURCED = "SOURCED_FROM"

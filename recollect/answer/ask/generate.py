@@ -16,7 +16,7 @@ from recollect.answer.extract import best_quote
 from recollect.answer.intents import Intent, Settings
 from recollect.models.language.talk import Said, TalkingModel
 from recollect.models.language.transcript import Entry, heading, material, room_for
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 from recollect.text.terms import terms
 
 _LINE = 100  # characters of a title, a relation, what a message answers

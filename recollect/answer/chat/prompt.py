@@ -13,7 +13,7 @@ from importlib import resources
 from recollect.answer.evidence import SourcePassage
 from recollect.models.language.talk import Said
 from recollect.models.language.transcript import Entry, heading, material
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 
 _NOTHING = "(nothing)"
 

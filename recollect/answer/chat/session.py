@@ -36,8 +36,7 @@ from recollect.record import Conversation, NodeId
 from recollect.search.query.request import MODES, one_of
 from recollect.search.several import Find
 from recollect.store import Space
-from recollect.text.clean import clean_text, clean_title, title_from
-from recollect.text.marks import cut_recall
+from recollect.text.clean import clean_text, clean_title, cut_recall, title_from
 
 #: When the turn is written: before the answer is returned, or behind it.
 Save = Literal["now", "behind"]

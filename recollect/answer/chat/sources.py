@@ -14,7 +14,7 @@ from recollect.answer.references.anaphora import is_bare, is_request
 from recollect.derive.topics.profile import is_telling
 from recollect.record import Role, Turn, stable_id
 from recollect.store import Space
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 #: Why there is an extract, without a model and where one `failed`.
 _WHY = {False: "No language model is set", True: "The language model failed"}

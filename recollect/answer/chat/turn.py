@@ -23,8 +23,7 @@ from recollect.derive.entities.tally import BY_TURN, Share, mention
 from recollect.ingest.live import Exchange
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Conversation, Edge, Message, NodeId, Role, ToolCall, stable_id, to_microseconds
-from recollect.text.clean import clean_text, clean_title
-from recollect.text.marks import cut_recall
+from recollect.text.clean import clean_text, clean_title, cut_recall
 
 _MOST_ENTITIES = 12
 

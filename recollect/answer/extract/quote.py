@@ -9,8 +9,8 @@ from recollect.answer.evidence import Citation, SourcePassage, Statement
 from recollect.answer.extract import showing
 from recollect.answer.extract.spans import Kind, Place, Span, spans
 from recollect.record import Message
-from recollect.search.query.relative import relative_dates
-from recollect.text.addressed import addressed
+from recollect.text.language import addressed
+from recollect.text.relative import relative_dates
 from recollect.text.terms import terms
 
 FIRST = 50  # words of the best quote, at most

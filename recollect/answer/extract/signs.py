@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.dates import ANY_MONTH, ANY_WEEKDAY
+
 
 def _signs(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
@@ -21,9 +23,9 @@ PASSING = _signs(
     r" | was|were|had )\b | \?"
 )
 TIME = _signs(
-    r"""\b(?:19|20)\d\d\b | \b\d{1,2}(?: :\d\d | \s?[ap]m\b | (?:st|nd|rd|th)\b ) | \b(?:
-        january|february|march|april|may|june|july|august|september|october|november|december
-      | (?:mon|tues|wednes|thurs|fri|satur|sun)day | today|tonight|yesterday|tomorrow | ago|last|next
+    rf"""\b(?:19|20)\d\d\b | \b\d{{1,2}}(?: :\d\d | \s?[ap]m\b | (?:st|nd|rd|th)\b ) | \b(?:
+        {ANY_MONTH}
+      | {ANY_WEEKDAY} | today|tonight|yesterday|tomorrow | ago|last|next
       | week(?:end|s)?|month|years? | spring|summer|autumn|winter | morning|evening | since|until
     )\b | \d+[月日年号] | 昨天|今天|明天|上周|下周"""
 )

@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from recollect.answer.references.nouns import COUNTED, PERSONS, TYPED, plural_before, things
 from recollect.derive.entities.message import found_in
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 
 class Wants(Enum):

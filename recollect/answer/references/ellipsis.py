@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from recollect.answer.references.candidates import Line
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import folded
-from recollect.text.stopwords import PRONOUNS
+from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY
+from recollect.text.terms import PRONOUNS
 
 _PREPOSITIONS = "in|on|at|for|of|from|with|to|under|after|before|during|by|about|near|without|between|since|until"
 _OTHER = re.compile(
@@ -28,10 +29,7 @@ _QUESTION = re.compile(
     r"could|should|would|will|have|has|had|may|might|must|am)\b",
     re.IGNORECASE,
 )
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday spring summer autumn fall winter".split()
-)
+_TIMES = frozenset(f"{ANY_MONTH}|{ANY_WEEKDAY}|{ANY_SEASON}".split("|"))
 _YEAR = re.compile(r"(?:19|20)\d\d|Q[1-4](?: (?:19|20)\d\d)?")
 _NO_NEW = re.compile(
     r"^(?:a|an|the|my|our|your|we|i|you|if|when|that|this|some|any|it|then)\b|^\w+ing\b", re.IGNORECASE
@@ -120,7 +118,7 @@ def _capital(before: str) -> str | None:
 
 def _kind(text: str) -> str:
     """The type of what is named; "time" for a month, a day or a year, "concept" for any capital, "" for none."""
-    if text.lower() in _MONTHS or _YEAR.fullmatch(text):
+    if text.lower() in _TIMES or _YEAR.fullmatch(text):
         return "time"
     for mention in found_in(f"It is about {text}."):
         if folded(mention.name) == folded(text):

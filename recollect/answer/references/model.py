@@ -16,7 +16,7 @@ from recollect.models.language.base import LanguageModel
 from recollect.models.language.prompts import request
 from recollect.models.language.transcript import Entry, material
 from recollect.record import NodeId
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 _READ = 1_200  # characters of a message
 _MOST_TOKENS = 2_500

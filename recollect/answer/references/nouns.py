@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.dates import MONTHS, SEASONS, WEEKDAYS
+from recollect.text.terms import STOP_WORDS
 
 #: Nouns for people, by which "he" and "she" may go.
 MEN = frozenset(
@@ -54,10 +55,9 @@ COUNTED = frozenset(
     "like better best more less without within along across around since among per via whose let lets".split()
 )
 _TIMES = frozenset(
-    "second minute hour day week month year decade century morning afternoon evening night weekend spring summer autumn "
-    "winter fall monday tuesday wednesday thursday friday saturday sunday time moment date while january february march "
-    "april june july august september october november december birthday easter christmas".split()
-)
+    "second minute hour day week month year decade century morning afternoon evening night weekend time moment date while "
+    "birthday easter christmas".split()
+).union(SEASONS, WEEKDAYS, (name for name in MONTHS if name != "may"))
 #: Nouns that a later "it" hardly ever means.
 _VAGUE = frozenset(
     "way lot bit kind sort thing stuff question answer problem idea reason example case point part side end start rest "

@@ -15,8 +15,7 @@ from recollect.answer.references.candidates import Candidate, Line, candidates
 from recollect.answer.references.ellipsis import completed
 from recollect.derive.entities.message import found_in
 from recollect.text.language import is_english
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import words
+from recollect.text.terms import STOP_WORDS, words
 
 #: How far the best candidate must be ahead of the next.
 MARGIN = 1.15

@@ -12,7 +12,7 @@ from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import request
 from recollect.models.language.transcript import Entry, heading, material
 from recollect.search.query.phrasing import META_TERMS
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 from recollect.text.terms import terms, words
 
 _SHOWN = 3_000  # tokens of what was found

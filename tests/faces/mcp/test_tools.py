@@ -14,7 +14,7 @@ from recollect.answer.tools import TOOLS
 from recollect.faces.cli.commands.mcp import COMMAND
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
-from recollect.text.marks import OPEN, cut_recall
+from recollect.text.clean import OPEN, cut_recall
 from tests.faces.mcp.conftest import MODES, ask
 
 pytestmark = pytest.mark.slow

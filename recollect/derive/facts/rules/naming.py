@@ -22,6 +22,7 @@ from recollect.derive.facts.rules.subjects import (
 )
 from recollect.derive.facts.rules.values import is_value, listed, trimmed
 from recollect.derive.facts.rules.words import PROFESSION
+from recollect.text.words import word_lists
 
 _FULL = rf"{NAME}(?: {NAME})?"
 _NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
@@ -243,9 +244,5 @@ def _doses(text: str, who: str) -> Iterator[_Placed]:
             yield match.end(), Found(entity, f"dose of {match['v']}", match["d"])
 
 
-_NATIONS = frozenset(
-    """german french english american british irish dutch swedish danish norwegian spanish italian polish indian
-    chinese japanese korean canadian australian swiss austrian greek turkish russian brazilian mexican catholic
-    muslim jewish christian buddhist hindu vegan""".split()
-)
+_NATIONS = frozenset(word_lists("names")["nationalities and beliefs"])
 __all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]

@@ -9,7 +9,7 @@ from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, w
 from recollect.faces.cli.terminal.session import Invocation
 from recollect.faces.cli.views.waiting import none_found
 from recollect.faces.present.knowledge import fact_as_json
-from recollect.text.addressed import addressed
+from recollect.text.language import addressed
 
 if TYPE_CHECKING:
     from recollect.derive.facts.fact import Fact

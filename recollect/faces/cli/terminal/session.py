@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.faces.present.state import LastDocument, LastHit, State
     from recollect.memory import Memory
     from recollect.models.language.base import LanguageModel
-    from recollect.runtime.place import Place
+    from recollect.runtime.files import Place
 
 
 class Invocation:

@@ -88,7 +88,7 @@ def _report_as_json(report: DocumentReport) -> dict[str, Any]:
 
 def document_lines(document: Document, found: LastDocument | None, out: Output, context: int | None) -> Iterator[str]:
     """A document to read: whole, or so many lines around the place that was found, its words marked."""
-    from recollect.record.outline import place_in
+    from recollect.record.tree import place_in
     from recollect.search.results.snippet import marking, marks_in
     from recollect.text.terms import terms
 
@@ -121,7 +121,7 @@ def _lines_around(text: str, at: int, lines: int) -> tuple[int, int]:
 
 def document_as_json(document: Document, found: LastDocument | None) -> dict[str, Any]:
     """The document of `show --json`."""
-    from recollect.record.outline import place_in
+    from recollect.record.tree import place_in
 
     place = place_in(document, found.at if found else 0)
     return {

@@ -143,7 +143,7 @@ def _copies(hit: MessageHit) -> list[str]:
 
 def _derived_line(known: DerivedHit, out: Output) -> str:
     """What is known: a fact or a summary in brief, with the first message that it comes from."""
-    from recollect.text.addressed import addressed
+    from recollect.text.language import addressed
 
     first = known.messages[0]
     where = f" {out.symbols.dot} ".join([known.kind, day(first.timestamp)]) + f"  {short(first.id)}"
