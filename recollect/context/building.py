@@ -25,15 +25,15 @@ from recollect.context.staged import Staged, TooLong
 from recollect.context.standing import LONG_TERM, Read, Standing, standing
 from recollect.derive.facts.fact import when_told
 from recollect.errors import InvalidInput
-from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import NodeId
+from recollect.runtime.processes import turn
 from recollect.search.known import Fit
 from recollect.search.recalling import Recall, Recalled, recall
 from recollect.search.results.result import DerivedHit
 from recollect.search.secrets import Mask, Masking
 from recollect.store import Space, View
-from recollect.store.kept import Kept
+from recollect.store.results import Kept
 from recollect.text.clean import marked
 
 #: So many of the best results are looked at.

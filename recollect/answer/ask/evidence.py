@@ -12,7 +12,7 @@ from recollect.answer.ask.graph import Told, related
 from recollect.answer.ask.intents import Intent, Settings, sought
 from recollect.answer.chat.retrieve import asks_again
 from recollect.record import Conversation, Kind, Message, NodeId, to_microseconds
-from recollect.record.pieces import document_message
+from recollect.record.nodes import document_message
 from recollect.search.derived import may_be_found
 from recollect.search.query.filtering import excluded_phrases, holds
 from recollect.search.query.request import Search

@@ -16,7 +16,7 @@ from recollect.answer.citations import cited_in
 from recollect.derive.entities.entity import Entity
 from recollect.derive.topics.profile import is_telling
 from recollect.record import Conversation, Message, NodeId, Role, Turn, stable_id
-from recollect.record.pieces import document_message
+from recollect.record.nodes import document_message
 from recollect.search.query.request import Search
 from recollect.search.query.syntax import Query
 from recollect.search.results.result import DocumentHit

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, overload
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
-from recollect.record.outline import Place
+from recollect.record.tree import Place
 from recollect.search.query.moment import Moment
 from recollect.search.results.facets import Facets
 

@@ -18,7 +18,7 @@ from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
 from recollect.record import iso
-from recollect.record.pieces import MessageChunk
+from recollect.record.nodes import MessageChunk
 
 if TYPE_CHECKING:
     from recollect.record import Document, Message
