@@ -1,4 +1,4 @@
-"""A conversation as text: who, when, what, with the matches marked and what is not chat folded to a line."""
+"""Messages as they were meant: tables with their columns in line, code that is not wrapped."""
 
 from __future__ import annotations
 
@@ -6,21 +6,77 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from recollect.faces.cli.terminal.layout import marked_lines
-from recollect.faces.cli.terminal.output import Output, harmless
-from recollect.faces.cli.terminal.wrapping import shortened, within
-from recollect.faces.cli.views.blocks import lines_of
+from recollect.faces.cli.output import Output, cell_len, harmless, padded, shortened, within
 from recollect.faces.present.names import short, source_label, speaker, titled
-from recollect.faces.present.state import LastHit
+from recollect.faces.present.state import LastDocument, LastHit
 from recollect.faces.present.times import clock, day, number
-from recollect.record import Kind, Message, Part, PartKind, Thread, ToolCall, iso
+from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall, iso
+from recollect.record.tree import place_in
 from recollect.search.query.request import KIND_ALIASES
+from recollect.search.results.readable import cells, is_row, is_ruler
 from recollect.search.results.snippet import marking, marks_in
 from recollect.text.terms import terms
+
+_FENCES = ("```", "~~~")
+
+
+def lines_of(text: str, width: int | None) -> Iterator[tuple[str, bool]]:
+    """The lines of a message, tables aligned, each with whether it is code or a table and must not be wrapped."""
+    fence, rows = "", list[str]()
+    for line in text.split("\n"):
+        bare = line.strip()
+        if not fence and is_row(bare):
+            rows.append(bare)
+            continue
+        yield from _table(rows, width)
+        rows = []
+        if bare[:3] in _FENCES and (not fence or bare[:3] == fence):
+            fence = "" if fence else bare[:3]
+            yield line, True
+        else:
+            yield line, bool(fence)
+    yield from _table(rows, width)
+
+
+def code_blocks(text: str) -> list[str]:
+    """The blocks of code of a message, without their fences."""
+    blocks: list[list[str]] = []
+    fence = ""
+    for line in text.split("\n"):
+        mark = line.strip()[:3]
+        if mark in _FENCES and (not fence or mark == fence):
+            fence = "" if fence else mark
+            if fence:
+                blocks.append([])
+        elif fence:
+            blocks[-1].append(line)
+    return ["\n".join(block) for block in blocks if block]
+
+
+def _table(rows: Sequence[str], width: int | None) -> Iterator[tuple[str, bool]]:
+    """The rows with their columns in line; as they were written where that is too wide."""
+    filled = [cells(row) for row in rows if not is_ruler(row)]
+    columns = max(map(len, filled), default=0)
+    if not columns:
+        return
+    widths = [max(cell_len(row[at]) if at < len(row) else 0 for row in filled) for at in range(columns)]
+    if width is not None and sum(widths) + 3 * (columns - 1) > width:
+        yield from ((row, False) for row in rows)
+        return
+    for row in rows:
+        if is_ruler(row):
+            yield "-+-".join("-" * cell for cell in widths), True
+        else:
+            row_cells = [*cells(row), *[""] * columns][:columns]
+            yield " | ".join(map(padded, row_cells, widths)).rstrip(), True
+
+
+# A conversation as text: who, when, what, with the matches marked and what is not chat folded to a line.
 
 _WIDEST = 100  # longer lines of prose are hard to read
 _INDENT = "  "
 _FOLDED = 80
+_AROUND = 20  # lines of a document before and after the place that was found
 
 
 class Transcript:
@@ -127,7 +183,7 @@ class Transcript:
         at = 0
         for line, solid in lines:
             own = within(marks, at, at + len(line))
-            for _, shown in marked_lines(line, own, None if solid else width, self._out):
+            for _, shown in self._out.marked_lines(line, own, None if solid else width):
                 yield f"{_INDENT}{shown}".rstrip()
             at += len(line) + 1
 
@@ -215,3 +271,52 @@ def _marked(hit: LastHit | None) -> tuple[frozenset[str], tuple[tuple[str, ...],
     """The terms and numbers that are marked."""
     said = " ".join(hit.words) if hit else ""
     return marking(said, terms(said))
+
+
+def document_lines(document: Document, found: LastDocument | None, out: Output, context: int | None) -> Iterator[str]:
+    """A document to read: whole, or so many lines around the place that was found, its words marked."""
+    dot = f" {out.symbols.dot} "
+    yield dot.join([out.bold(harmless(document.title)), source_label(document.source), day(document.created)])
+    text, after = document.content, ""
+    if found is not None:
+        start, end = _lines_around(text, found.at, _AROUND if context is None else context)
+        yield out.dim(str(place_in(document, found.at)))
+        after = f"{out.symbols.more} ({len(text):,} characters: --full)" if end - start < len(text) else ""
+        text = text[start:end]
+    yield ""
+    text = harmless(text.rstrip())
+    said = " ".join(found.words) if found is not None else ""
+    wanted, numbers = marking(said, terms(said))
+    width = None if out.width is None else min(out.width, _WIDEST)
+    for _, line in out.marked_lines(text, marks_in(text, wanted, numbers), width):
+        yield line
+    if after:
+        yield out.dim(after)
+
+
+def _lines_around(text: str, at: int, lines: int) -> tuple[int, int]:
+    start, end = at, at
+    for _ in range(lines + 1):
+        start = text.rfind("\n", 0, max(start - 1, 0)) + 1 if start else 0
+        end = text.find("\n", end + 1) if end >= 0 else -1
+    return start, end if end >= 0 else len(text)
+
+
+def document_as_json(document: Document, found: LastDocument | None) -> dict[str, Any]:
+    """The document of `show --json`."""
+    place = place_in(document, found.at if found else 0)
+    return {
+        "document": {
+            "id": document.id,
+            "title": document.title,
+            "source": document.source,
+            "path": document.metadata.get("path"),
+            "created": iso(document.created),
+            "versions": len(document.versions),
+        },
+        "at": found.at if found else None,
+        "page": place.page if found else None,
+        "heading": place.heading if found else "",
+        "line": place.line if found else None,
+        "text": document.content,
+    }

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import NotFound, RecollectError, StoreError
-from recollect.faces.cli.terminal.output import Output
+from recollect.errors import InvalidInput, NotFound, RecollectError, StoreError
+from recollect.faces.cli.output import Output
 from recollect.memory.settings import Places, Settings, load_settings, own_places
 
 if TYPE_CHECKING:
+    from recollect.faces.present.names import Meant
     from recollect.faces.present.state import LastDocument, LastHit, State
     from recollect.memory import Memory
     from recollect.models.language.base import LanguageModel
@@ -32,7 +34,7 @@ class Invocation:
         self.chose_model = False  # whether a model, or none, was named or set for what is asked for now
 
     def within(self, memory: Memory, store: Place) -> Invocation:
-        """A session of its own, with a memory elsewhere that is open already."""
+        """An invocation of its own, with a memory elsewhere that is open already."""
         settings = replace(self.settings, store=store, namespace=memory.namespace)
         inner = Invocation(settings, self.places, self.out, json=self.json)
         inner._opened = memory
@@ -189,8 +191,8 @@ class Invocation:
 
 
 @contextmanager
-def open_session(flags: Mapping[str, Any]) -> Iterator[Invocation]:
-    """A session with the settings in force under these flags (None: not given). Raises InvalidInput.
+def open_invocation(flags: Mapping[str, Any]) -> Iterator[Invocation]:
+    """An invocation with the settings in force under these flags (None: not given). Raises InvalidInput.
 
     The hints of errors are completed by the options of this run, so that what they name can be typed.
     """
@@ -199,24 +201,69 @@ def open_session(flags: Mapping[str, Any]) -> Iterator[Invocation]:
     settings = load_settings(given, where=places)
     if isinstance(settings.store, Path) and settings.store.is_dir():
         settings = replace(settings, store=settings.store / places.store.name)
-    session = Invocation(
+    run = Invocation(
         settings,
         places,
         Output.standard(settings.color, options=_options(given, settings)),
         json=bool(flags.get("json")),
     )
     try:
-        yield session
+        yield run
     except RecollectError as problem:
-        problem.hint = session.out.hint(problem.hint)
+        problem.hint = run.out.hint(problem.hint)
         raise
     finally:
-        session.close()
+        run.close()
 
 
 def _options(given: Mapping[str, Any], settings: Settings) -> str:
     if given.get("store") is None and given.get("namespace") is None:
         return ""
-    from recollect.faces.cli.terminal.typed import memory_options
 
     return memory_options(given, settings)
+
+
+# Words as one types them: what a shell needs quoted is quoted.
+
+
+def typed(word: str) -> str:
+    """A word that the shell passes on unchanged."""
+    if os.name == "nt":
+        from subprocess import list2cmdline
+
+        return list2cmdline([word])
+    return shlex.quote(word)
+
+
+def memory_options(given: Mapping[str, object], settings: Settings) -> str:
+    """The options of a run that say which memory is meant, as they were given; a server without its password."""
+    words: list[str] = []
+    if given.get("store") is not None:
+        address = not isinstance(settings.store, os.PathLike)
+        words += ["--store", typed(str(settings.store if address else given["store"]))]
+    if given.get("namespace") is not None:
+        words += ["--namespace", typed(settings.namespace)]
+    return " ".join(words)
+
+
+# Names that were guessed, by a part of a title or of an id: nothing is changed by a guess before somebody agrees.
+
+
+def agrees(run: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:
+    """Shows what was guessed and asks; True where nothing was. Raises InvalidInput where nobody can be asked."""
+    from recollect.faces.cli.output import harmless
+    from recollect.faces.present.names import short, titled
+
+    guessed = [one for one in found if not one.exact]
+    if not guessed:
+        return True
+    out = run.out
+    if run.json or not out.can_ask or not asks:
+        first = guessed[0]
+        raise InvalidInput(
+            f'Nothing matches "{first.name}" exactly. Did you mean "{titled(first.title)}" ({short(first.id)})?',
+            hint=f"Give the whole title, or its ID: {short(first.id)}",
+        )
+    for one in guessed:
+        out.line(f"  {harmless(titled(one.title))}  {out.dim(short(one.id))}")
+    return out.confirms(f"{verb} {'this' if len(guessed) == 1 else 'these'}?")
