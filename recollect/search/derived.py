@@ -1,7 +1,7 @@
 """What was derived and answers a question: facts and summaries, each with the messages that it was made of.
 
 They are found by their own words and meaning, within their own partition, and stand beside the results: no message
-ranks higher or lower because of them (`python -m benchmarks.derived` says what that would have gained).
+ranks higher or lower because of them (that was tried, and gained nothing).
 """
 
 from __future__ import annotations

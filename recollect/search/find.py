@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Message, Node
+from recollect.runtime.processes import turn
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import Filed, document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message

@@ -217,5 +217,6 @@ def test_sentences_end_where_they_do(text: str, cut: list[str]) -> None:
 @given(st.text(st.sampled_from('aB .!?。"”)1\n🎉'), max_size=40))
 def test_sentences_leave_out_blanks_alone(text: str) -> None:
     places = list(sentence_places(text))
-    assert all(first < last for first, last in places) and places == sorted(places)
+    assert all(first < last for first, last in places)
+    assert places == sorted(places)
     assert "".join("".join(text[first:last] for first, last in places).split()) == "".join(text.split())

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest.documents.finding import by_id
 from recollect.record import Chunk, Conversation, Document, Kind, Message, NodeId, Role, ToolCall, to_microseconds
-from recollect.record.pieces import MessageChunk, document_message, message_chunk, tool_call_chunk
+from recollect.record.nodes import MessageChunk, document_message, message_chunk, tool_call_chunk
 from recollect.search.results.nothing import between, nothing_from
 from recollect.store import View, Where
 from recollect.text.relative import parse_moment

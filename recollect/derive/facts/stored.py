@@ -50,7 +50,7 @@ from recollect.record import (
     stable_id,
     to_microseconds,
 )
-from recollect.record.time import LATEST
+from recollect.record.ids import LATEST
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.text.markdown import lines_of
 from recollect.text.sentences import sentence_places
@@ -17,11 +17,14 @@ _LONGEST_MESSAGE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked."""
+    """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked. `is_led_in`: a
+    line before it ends in a colon, so that it may be a text that is handed over.
+    """
 
     text: str
     start: int
     end: int
+    is_led_in: bool = False
 
 
 def own_sentences(
@@ -30,6 +33,7 @@ def own_sentences(
     """The sentences that may be drawn from, in order. A line after a label is another's, unless `is_heading` knows it."""
     if len(content) > _LONGEST_MESSAGE or _PASTED.search(content):
         return
+    led_in = False
     for start, text, is_code in lines_of(content):
         if is_code or not text or len(text) > _LONGEST_LINE or _QUOTED_LINE.match(text) or _looks_like_code(text):
             continue
@@ -42,9 +46,11 @@ def own_sentences(
             if _PLAYED.search(sentence.text):
                 return
             if not _ASKED_FOR.search(sentence.text):
-                yield sentence
+                yield replace(sentence, is_led_in=led_in)
             elif sentence.text.rstrip().endswith(":") or ":" in sentence.text:
                 return
+        ends = text.rstrip()
+        led_in = led_in or (ends.endswith(":") and not _may_speak(ends[:-1], speaker))
 
 
 def is_play(content: str) -> bool:
