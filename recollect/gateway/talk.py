@@ -10,9 +10,7 @@ from typing import Any
 from recollect.importers.formats.claude_code.lines import split_injected
 from recollect.importers.formats.codex.lines import is_injected, unwrapped
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
-from recollect.text.clean import clean_text
-from recollect.text.marks import cut_recall
-from recollect.text.thought import without_thought
+from recollect.text.clean import clean_text, cut_recall, without_thought
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})

@@ -159,8 +159,8 @@ class Contexts(Knowledge):
         itself first [4]. Raises NotFound.
         """
         from recollect.context.wording import BETWEEN
-        from recollect.index.threads import turn
         from recollect.models.embedding import is_remote
+        from recollect.runtime.processes import turn
         from recollect.search.recalling import alike
 
         try:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Protocol, Sel
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
 from recollect.record import namespace as checked
 from recollect.store import Store
-from recollect.store.kept import Kept
-from recollect.text.chunks import USUAL, Chunking
+from recollect.store.results import Kept
+from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
     from recollect.answer.chat.behind import Behind, Turns

@@ -135,7 +135,7 @@ class Knowledge(Handle):
         from recollect.derive.entities.directory import Directory, salient
 
         with self._space.view() as view:
-            every = self._kept.of(view, "entities", Directory(view).all)
+            every = self._kept.of(view.stamp, "entities", Directory(view).all)
         return salient(every, self._clock(), None if type is None else as_type(type), limit)
 
     def entity(self, name: str) -> Entity:
@@ -155,7 +155,9 @@ class Knowledge(Handle):
         with self._space.view() as view:
             # who explores asks for the same again and again
             name = ("graph", entity, depth, limit, include_past, now.date())
-            return self._kept.of(view, name, lambda: around(view, entity, depth, limit, now, include_past=include_past))
+            return self._kept.of(
+                view.stamp, name, lambda: around(view, entity, depth, limit, now, include_past=include_past)
+            )
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""

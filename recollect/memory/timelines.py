@@ -20,7 +20,7 @@ class Timelines(Handle):
         from recollect.memory.timeline import timeline
 
         with self._space.view() as view:
-            return self._kept.of(view, ("timeline", topics), lambda: timeline(view, topics))
+            return self._kept.of(view.stamp, ("timeline", topics), lambda: timeline(view, topics))
 
     def days(self, period: str) -> list[Day]:
         """The days of a time on which something was said, the newest first, each with its conversations.

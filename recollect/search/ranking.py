@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.index.statistics import LENT_BELOW
+from recollect.index.numeric import LENT_BELOW
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.known import Fit, Signs, fit, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted

@@ -26,7 +26,7 @@ from recollect.search.weights import (
     QUOTED,
 )
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 
 _SAID = KINDS.index("said")
 _USER = ROLES.index("user")

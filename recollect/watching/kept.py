@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from recollect.runtime.place import Place
+from recollect.runtime.files import Place
 from recollect.watching.looking import Stamp
 
 

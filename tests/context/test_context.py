@@ -17,7 +17,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.record import Node, NodeId, NodeKind
 from recollect.store import Change
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 BUDGETS = (200, 500, 1_000, 2_000, 4_000, 10_000)
 

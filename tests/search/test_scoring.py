@@ -16,7 +16,7 @@ from recollect.search.query.question import Question, read_question
 from recollect.search.scoring import TERMS, Evidence, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.weights import INSTANT, QUALITY
 from recollect.store.passages import Features
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 from tests.search.features_made import flags, pool
 
 PLAIN = read_question("the heron by the river")

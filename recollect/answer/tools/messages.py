@@ -13,7 +13,7 @@ from recollect.answer.tools.results import ShownCall, ShownCalls, ShownMessage, 
 from recollect.answer.tools.schema import About
 from recollect.errors import NotFound
 from recollect.record import Message, utc_now
-from recollect.record.pieces import MessageChunk
+from recollect.record.nodes import MessageChunk
 
 MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
 _SUMMED = 480  # characters

@@ -14,7 +14,7 @@ from recollect.watching.kept import ImportedFiles
 from recollect.watching.waiting import not_in
 
 if TYPE_CHECKING:
-    from recollect.runtime.place import Place
+    from recollect.runtime.files import Place
     from recollect.store import Counts
 
 

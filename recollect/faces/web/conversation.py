@@ -19,7 +19,7 @@ from recollect.faces.web.path import path_through
 from recollect.faces.web.talk import DisplayedMessage, OpenedConversation, Sought
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, Thread, iso
-from recollect.text.addressed import addressed
+from recollect.text.language import addressed
 
 router = APIRouter()
 

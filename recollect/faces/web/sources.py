@@ -18,7 +18,7 @@ from recollect.faces.web.wording import is_you, speaker
 from recollect.search.results.readable import readable
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Citation
+    from recollect.answer.evidence import Citation
     from recollect.memory import Memory
 
 _BESIDE = 140  # characters on either side of the sentence

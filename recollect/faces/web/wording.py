@@ -14,7 +14,7 @@ from recollect.faces.present.names import speaker as spoken_by
 from recollect.faces.present.times import ago, clock, day, moment_after, month, number, percent, size
 from recollect.faces.web.inline import excerpt, inline
 from recollect.record import Kind, Message, Role, iso, utc_now
-from recollect.text.addressed import addressed
+from recollect.text.language import addressed
 
 if TYPE_CHECKING:
     from recollect.search.results.result import DocumentHit

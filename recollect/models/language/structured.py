@@ -27,8 +27,7 @@ from recollect.models.language.errors import (
 )
 from recollect.models.language.prices import Price
 from recollect.models.language.usage import NOTHING_USED, Usage
-from recollect.text.clean import clean_text
-from recollect.text.thought import without_thought
+from recollect.text.clean import clean_text, without_thought
 
 #: A turn of the talk with a model: whose it is, and what it says.
 Turn = tuple[Literal["user", "assistant"], str]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.search.query.phrasing import words_of
+from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY
 
 
 class Side(StrEnum):
@@ -116,10 +117,7 @@ def read_clause(question: str) -> Clause | None:
     return None
 
 
-_UNITS = (
-    "night|day|week|weekend|month|year|spring|summer|autumn|fall|winter|monday|tuesday|wednesday|thursday|friday"
-    "|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|name|\\d"
-)
+_UNITS = rf"night|day|week|weekend|month|year|{ANY_SEASON}|{ANY_WEEKDAY}|{ANY_MONTH}|name|\d"
 _TALK = "(?:time|conversation|chat|talk|discussion|meeting|session|mention)"
 _SUBJECT = r"(?!(?:my|our|your|his|her|their|its|the|an?)\b)[\w'-]+(?:\ and\ [\w'-]+)?"
 _WE = "(?:i|we|you|he|she|they)"

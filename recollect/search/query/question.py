@@ -8,23 +8,11 @@ from datetime import date
 
 from recollect.search.query import wants
 from recollect.search.query.clauses import Order, read_order
-from recollect.search.query.dates import DateSpan, date_closeness, named_dates
-from recollect.search.query.names import named, without_names
 from recollect.search.query.phrasing import META_TERMS, without_meta, without_opening
-from recollect.search.query.relative import parse_moment, relative_dates, with_year, without_relative
+from recollect.text.dates import DateSpan, named_dates
 from recollect.text.language import is_english, is_foreign_script, is_sentence
+from recollect.text.relative import relative_dates, with_year, without_relative
 from recollect.text.terms import terms
-
-__all__ = [
-    "DateSpan",
-    "Question",
-    "date_closeness",
-    "named",
-    "parse_moment",
-    "read_question",
-    "relative_dates",
-    "without_names",
-]
 
 #: What is longer was pasted: it is read so far, which is enough to find where it came from.
 LONGEST_QUESTION = 2_000

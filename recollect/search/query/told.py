@@ -6,17 +6,16 @@ import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from recollect.search.query.dates import MONTH, DateSpan, named_dates, one_day
-from recollect.search.query.relative import relative_dates
+from recollect.text.dates import ANY_WEEKDAY, MONTH, WEEKDAYS, DateSpan, named_dates, next_weekday, one_day
+from recollect.text.relative import relative_dates
 
 _NEAR = 400  # days: what lies further from the day on which it was said is another time
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 #: "17-26 August": several days of a month.
 _RANGE = rf"(?i)\b{_NTH} ?(?:[-–]|to|until|till) ?{_NTH} (?:of )?({MONTH},?(?: \d{{4}})?)"
 _COMING = (
     r"(?i)\b(?:(?P<tomorrow>tomorrow)|next (?P<unit>week|month)"
-    rf"|(?:on|this|next) (?P<weekday>{'|'.join(_WEEKDAYS)}))\b"
+    rf"|(?:on|this|next) (?P<weekday>{ANY_WEEKDAY}))\b"
 )
 
 
@@ -58,8 +57,7 @@ def _coming(sentence: str, said: date) -> list[DateSpan]:
         if match["tomorrow"]:
             found.append(one_day(said + timedelta(days=1)))
         elif match["weekday"]:
-            ahead = (_WEEKDAYS.index(match["weekday"].lower()) - said.weekday()) % 7 or 7
-            found.append(one_day(said + timedelta(days=ahead)))
+            found.append(next_weekday(said, WEEKDAYS.index(match["weekday"].lower())))
         elif match["unit"].lower() == "week":
             monday = said + timedelta(days=7 - said.weekday())
             found.append(DateSpan(monday, monday + timedelta(days=6)))

@@ -202,8 +202,9 @@ def test_a_full_disk_behind_standard_output_never_blocks_claude_code(
 
 def test_the_end_of_a_session_does_not_wait_for_the_import(session: Session, home: Path) -> None:
     """The process that imports outlives the hook; a worker is not left behind, so that the test leaves nothing."""
+    # The module is loaded before: the time that takes is not ours.
     environment = {**os.environ, "RECOLLECT_BACKGROUND": "1"}
-    code = "from recollect.faces.cli.commands.hooks import _take_in"  # loaded before, as the time of Python is not ours
+    code = "from recollect.faces.cli.commands.recording import _take_in"
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
     words = [*COMMAND, "hooks", "run"]
     subprocess.run(words, input=event(session, "SessionEnd"), text=True, check=True, env=environment, timeout=20)

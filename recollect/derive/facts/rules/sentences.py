@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 #: Of longer lines nothing is drawn: they are pasted.
 _LONGEST_LINE = 2_000
@@ -14,11 +14,14 @@ _LONGEST_MESSAGE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked."""
+    """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked. `is_led_in`: a
+    line before it ends in a colon, so that it may be a text that is handed over.
+    """
 
     text: str
     start: int
     end: int
+    is_led_in: bool = False
 
 
 def own_sentences(
@@ -27,7 +30,7 @@ def own_sentences(
     """The sentences that may be drawn from, in order. A line after a label is another's, unless `is_heading` knows it."""
     if len(content) > _LONGEST_MESSAGE or _PASTED.search(content):
         return
-    fenced = False
+    fenced = led_in = False
     for line in _LINE.finditer(content):
         text, start = line.group(), line.start()
         if _FENCE.match(text):
@@ -44,9 +47,11 @@ def own_sentences(
             if _PLAYED.search(sentence.text):
                 return
             if not _ASKED_FOR.search(sentence.text):
-                yield sentence
+                yield replace(sentence, is_led_in=led_in)
             elif sentence.text.rstrip().endswith(":") or ":" in sentence.text:
                 return
+        ends = text.rstrip()
+        led_in = led_in or (ends.endswith(":") and not _may_speak(ends[:-1], speaker))
 
 
 def is_play(content: str) -> bool:
