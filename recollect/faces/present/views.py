@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime
 from enum import Enum
 from functools import cache
+from pathlib import PurePath
 from typing import Any
 
 from recollect.record import NOTHING, Message, iso
@@ -76,6 +77,8 @@ def as_json(thing: Any, view: str = "") -> Any:
         return iso(thing)
     if isinstance(thing, date):
         return thing.isoformat()
+    if isinstance(thing, PurePath):
+        return str(thing)
     if isinstance(thing, Mapping):
         return {str(name): as_json(value) for name, value in thing.items()}
     if isinstance(thing, list | set | frozenset) or (isinstance(thing, tuple) and not view):
@@ -102,7 +105,9 @@ def view_of(record: type) -> tuple[str, type]:
     if issubclass(record, Shown):
         return record.__name__.removesuffix("View"), record
     for owner in record.__mro__:
-        module = owner.__module__.rpartition(".")[2]
+        package, _, module = owner.__module__.rpartition(".")
+        if not package.startswith("recollect"):
+            break
         if found := _OF_CLASS.get(f"{module}.{owner.__name__}") or _OF_CLASS.get(owner.__name__):
             return found, owner
     raise TypeError(f"{record.__name__} has no view")
@@ -128,6 +133,11 @@ def without_words(message: Message) -> Message:
 
 _PROVENANCE = 'Where it comes from: "said" in messages, "stored" by a program, "by hand", "imported".'
 _PLACES = "Where the matches are in `snippet`: start and end, in characters."
+_NEXT = "Give it as `cursor` to get what follows; null at the end."
+_DOCUMENT = {
+    "path": "Where the file was when it was imported.",
+    "versions": "How many earlier wordings are kept.",
+}
 _MARKS = {"marks": "list[tuple[int, int]]"}
 
 #: All views, by the names of the API's schemas.
@@ -188,7 +198,7 @@ VIEWS: Mapping[str, View] = {
             "corrected": "The query that was searched in place of one with a typo.",
             "close": "False if nothing in the memory is close to the question.",
             "likelihood": "From 0 to 1: how likely the memory holds an answer.",
-            "next": "Give it as `cursor` to get what follows; null at the end.",
+            "next": _NEXT,
         },
         types={"next": "str | None"},
     ),
@@ -316,8 +326,8 @@ VIEWS: Mapping[str, View] = {
     "Graph": View("entity=center *", "What lies around an entity."),
     "Path": View("text=str() *", "A way from one entity to another."),
     "Paths": View(doc="The shortest ways between two entities; where there is none, what each is next to."),
-    "Topic": View(),
-    "Segment": View(),
+    "Topic": View(doc="What many conversations are about."),
+    "Segment": View(doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages."),
     "Summary": View(
         doc="What messages come down to.",
         told={
@@ -374,7 +384,7 @@ VIEWS: Mapping[str, View] = {
         "number message_id document_id conversation_id title role timestamp=message.timestamp score used=is_used "
         "snippet",
         "What the answer was drawn from, or may be.",
-        of="retrieve.Source",
+        of="SourcePassage",
         types={
             "message_id": "str | None",
             "document_id": "str | None",
@@ -490,6 +500,23 @@ VIEWS: Mapping[str, View] = {
     ),
     "Worked": View(doc="What a worker did.", of="Done"),
     "ToolAnswer": View("text is_error tokens", "What a model is given back."),
+    # what is made to be shown (results.py)
+    "Page": View(of="Items", told={"next": _NEXT}),
+    "Cluster": View(
+        told={"next": _NEXT, "summary": "What all of them come down to, with the first of them; else empty."}
+    ),
+    "DocumentRow": View(told=_DOCUMENT),
+    "Document": View(told=_DOCUMENT),
+    "Task": View(told={"reason": "Why it failed last."}),
+    "Index": View(told={"quality": "Whether any passage has quality vectors."}),
+    "Store": View(
+        told={
+            "layout": "The version of its layout.",
+            "embedder": "In use.",
+            "stored_embedder": "That made the vectors of this namespace.",
+            "version": "Of Recollect.",
+        }
+    ),
 }
 _WHOLE = View()
 _OF_CLASS = {view.of or name: name for name, view in reversed(tuple(VIEWS.items()))}

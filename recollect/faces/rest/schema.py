@@ -50,7 +50,7 @@ _begun: list[str] = []
 @cache
 def _model(name: str, record: Any, item: Any = None) -> type[Given]:
     """What a record is shown as, by a view. Of a list, `item` is what it holds."""
-    view = VIEWS.get(name, View())
+    view = VIEWS.get(name.partition("[")[0], View())
     _begun.append(name)  # what holds others of its kind is named within
     members: Any = {one.name: _field(view, one, record, item) for one in view.read(record)}
     _begun.remove(name)
