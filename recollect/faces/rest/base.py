@@ -1,17 +1,22 @@
-"""Where a list goes on: opaque texts that hold for the request that they were given for."""
+"""What all families of routes share: pages of lists, parameters, and answers that are shown as everywhere else."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from inspect import isclass
 from itertools import islice
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import orjson
-from fastapi import Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.datastructures import DefaultPlaceholder
 
 from recollect.errors import InvalidInput
+from recollect.faces.http.once import WrittenOnce
+from recollect.faces.present.results import Items
+from recollect.faces.rest.schema import schema
 
 T = TypeVar("T")
 
@@ -51,15 +56,13 @@ class Cursor:
             return None
         return base64.urlsafe_b64encode(orjson.dumps([self._of, at])).decode().rstrip("=")
 
-    def page(self, found: Iterable[T], limit: int) -> tuple[list[T], str | None]:
+    def page(self, found: Iterable[T], limit: int) -> Items[T]:
         """So many of all that were found, and the cursor of what follows."""
-        first = self.offset
-        some = list(islice(found, first, first + limit + 1))
-        return some[:limit], self.following(first + limit if len(some) > limit else None)
+        return self.rest(list(islice(found, self.offset, self.offset + limit + 1)), limit)
 
-    def rest(self, found: Sequence[T], limit: int) -> tuple[list[T], str | None]:
+    def rest(self, found: Sequence[T], limit: int) -> Items[T]:
         """The same of what begins at the offset already, and holds one more than the page where there is more."""
-        return list(found[:limit]), self.following(self.offset + limit if len(found) > limit else None)
+        return Items(found[:limit], self.following(self.offset + limit if len(found) > limit else None))
 
     def _read(self, given: str) -> int | str:
         try:
@@ -86,3 +89,45 @@ def _cursor(
 
 #: What handlers of lists take.
 Paged = Annotated[Cursor, Depends(_cursor)]
+
+#: How many are given.
+Limit = Annotated[int, Query(ge=1, le=1000, description="How many are given.")]
+
+#: Several of a name: `?source=claude&source=chatgpt`.
+Several = Annotated[list[str] | None, Query(description="May be repeated.")]
+
+#: What is searched for.
+SearchQuery = Annotated[
+    str,
+    Query(
+        alias="q",
+        description='May hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`.',
+        examples=["that sourdough hydration trick"],
+    ),
+]
+
+WHEN = "2025-03, 2025-03-14, last spring …"
+Since = Annotated[str | None, Query(description=f"From then on: {WHEN}", examples=["2025-03"])]
+Until = Annotated[str | None, Query(description="Includes the day, month or year that it names.")]
+Before = Annotated[str | None, Query(description="Does not.")]
+
+
+class Route(WrittenOnce):
+    """A route that shows what its handler returns, and says so in the description of the API."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        returned = get_type_hints(endpoint, include_extras=True)["return"]
+        is_plain = isclass(returned) and issubclass(returned, Response)
+        if isinstance(options.get("response_model"), DefaultPlaceholder) and not is_plain:
+            options["response_model"] = schema(returned)
+        super().__init__(path, endpoint, **options)
+
+
+def family(name: str) -> APIRouter:
+    """A router whose writes are done once for each key."""
+    return APIRouter(tags=[name], route_class=Route)
+
+
+def calls(*names: str) -> dict[str, Any]:
+    """The calls of `Memory` that a route makes, where these are not its own name alone."""
+    return {"x-calls": list(names)}
