@@ -127,3 +127,23 @@ def test_what_is_kept_is_for_its_owner_alone(home: Path, projects: Path, run: Co
     assert run("watch", "--once").code == 0
     assert len(said(home)) == 1
     assert os.environ["RECOLLECT_HOME"] in str(kept)
+
+
+def test_a_brief_is_of_the_folder(run: CommandLine, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(home.parent))
+    folder = home / "shop"
+    folder.mkdir()
+    session = Session(home / "projects", cwd=str(folder))
+    session.says("Where are the bells set?")
+    run("import", home / "projects")
+    assert "Where are the bells set?" in run("brief", folder).out
+    assert run("brief", folder, "--json").document["name"] == "shop"
+    monkeypatch.chdir(folder)
+    assert run("brief").code == 0
+    monkeypatch.chdir(home)
+    assert run("brief", "--json").document["text"].count("bells") == 2  # this folder holds the other
+    monkeypatch.chdir("/")
+    empty = run("brief")
+    assert (empty.code, empty.out) == (1, "")
+    assert "recollect import --found" in empty.err
+    assert run("brief", "--budget", "7").code == 2

@@ -19,9 +19,10 @@ from recollect.faces.web.runs import RunEvent, WebRun
 from recollect.faces.web.text.markdown import html
 from recollect.faces.web.wording import inline, is_you, speaker
 from recollect.search.results.readable import readable
+from recollect.text.markdown import code_blocks
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Citation
+    from recollect.answer.evidence import Citation
     from recollect.memory import Memory
 
 
@@ -148,7 +149,6 @@ _CITE = re.compile(r"(?<!\]\()\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre\b.*?</pre>|<code\b.*?</code>)", re.DOTALL)
 _PLACED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
-_FENCED = re.compile(r"(^```.*?^```[ ]*$)", re.DOTALL | re.MULTILINE)
 _TICKS = re.compile(r"(?<!`)(`+)(?!`)(?:[^\n]*?(?<!`)\1(?!`))?")
 _AFTER_LIST = re.compile(r"(^- .*\n)(?=[^\s\-`>|])", re.MULTILINE)
 _BY = re.compile(r"^(- )?([^\n:]{1,60}?(?:, \d{1,2} [A-Z][a-z]+ \d{4})?(?:, “[^”\n]{1,100}”)?): (?=\S)", re.MULTILINE)
@@ -180,8 +180,11 @@ def extract_html(text: str, links: Mapping[int, str]) -> Markup:
     """The same of an answer in the words of the conversations: lists end where their lines do, who speaks is set
     apart, and a backtick that a quotation was cut at reaches no further than its line.
     """
-    parts = _FENCED.split(text)
-    parts[::2] = [_TICKS.sub(_within_line, part) for part in parts[::2]]
+    parts, at = list[str](), 0
+    for block in code_blocks(text):
+        parts += [_TICKS.sub(_within_line, text[at : block.start]), text[block.start : block.end]]
+        at = block.end
+    parts.append(_TICKS.sub(_within_line, text[at:]))
     return answer_html(_BY.sub(_spoken, _AFTER_LIST.sub(r"\1\n", "".join(parts))), links)
 
 

@@ -16,6 +16,8 @@ from recollect.record import Kind, Message, NodeId, Part, PartKind, Role, Thread
 from recollect.search.query.forms import surface
 from recollect.search.query.syntax import parse_query
 from recollect.search.results.snippet import marking, marks_in
+from recollect.text.markdown import without_code
+from recollect.text.sentences import sentences
 from recollect.text.terms import terms
 
 
@@ -318,8 +320,6 @@ _SEGMENTS = 24  # of the strip, each a link
 _MOST_BARS = 300
 _HIGHEST = 4_000  # characters that count of a message's length
 _SIGNS = re.compile(r"^[#>*\-\s]+|[`*_]{1,3}")
-_SENTENCE_END = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])")
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,8 +345,8 @@ def questions(shown: Sequence[DisplayedMessage], now: int | None) -> list[Outlin
 
 
 def _question(text: str) -> str:
-    plain = " ".join(_SIGNS.sub("", line) for line in _FENCE.sub(" ", text[:20_000]).splitlines())
-    said = [sentence.strip() for sentence in _SENTENCE_END.split(" ".join(plain.split())) if sentence.strip()]
+    plain = " ".join(_SIGNS.sub("", line) for line in without_code(text[:20_000], " ").splitlines())
+    said = sentences(" ".join(plain.split()))
     if not said:
         return " ".join(text[:_LONGEST].split()) or "(nothing)"
     asking = [sentence for sentence in said if sentence.endswith(("?", "？", "؟"))]
