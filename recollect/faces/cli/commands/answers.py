@@ -309,8 +309,7 @@ def _told_research(run: Invocation, events: Generator[ResearchEvent, None, None]
 
 def _list(run: Invocation) -> int:
     out, found = run.out, run.existing_memory().reports()
-    if run.json:
-        out.document({"reports": [one.to_json() for one in found]})
+    if run.in_json(lambda: {"reports": [one.to_json() for one in found]}):
         return 0 if found else 1
     for one in found:
         line = [short(one.id), day(one.created), harmless(one.title), _state(out, one)]

@@ -72,12 +72,12 @@ def _retry(run: Invocation, names: list[str]) -> int:
     if unknown := [name for name in names if not any(i.endswith(name.upper()) for i in dead)]:
         raise NotFound(f"No failed task has the ID {unknown[0]}.", hint="To see what failed: recollect tasks")
     revived = memory.retry(*meant) if names else memory.retry()
-    if run.json:
-        run.out.document({"retried": revived})
-    elif revived:
-        run.out.line(run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once"))
-    else:
-        run.out.line("No task has failed.")
+    run.show(
+        lambda: {"retried": revived},
+        run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once")
+        if revived
+        else "No task has failed.",
+    )
     return 0
 
 
@@ -144,9 +144,7 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     with on_interrupt(told), progress(run.out, "Embedding") as report:
         made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
     counts = memory.stats()
-    if run.json:
-        run.out.document({"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}})
-    else:
+    if not run.in_json(lambda: {"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}}):
         share = percent(counts.quality, counts.said_passages)
         run.out.line(f"Embedded {number(made, 'passage')}. Quality mode: {share} built.")
     return 0
@@ -305,10 +303,7 @@ def _stop(run: Invocation) -> int:
     was = is_at_work(run)
     if not stop(run.store, where=run.places):
         raise StoreBusy("The background worker has not stopped yet.", hint="It ends after what it is doing now.")
-    if run.json:
-        run.out.document({"stopped": was})
-    else:
-        run.out.line("Stopped the background worker." if was else "No background worker is running.")
+    run.show(lambda: {"stopped": was}, "Stopped the background worker." if was else "No background worker is running.")
     return 0
 
 

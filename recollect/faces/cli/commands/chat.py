@@ -275,9 +275,7 @@ def context(
         return _print_last(run, _many(text))
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
     made = memory.prepare_context(_words(text), conversation, budget)
-    if run.json:
-        run.out.document(made.to_json())
-    else:
+    if not run.in_json(lambda: made.to_json()):
         run.out.line(harmless(made.text))
         _print_costs(run.out, made)
     return 0
@@ -315,9 +313,7 @@ def _never(run: Invocation, name: str) -> int:
         message = memory.get_message_by_id(name)
         memory.delete(message.id)
         own, kind, undo = message.id, "message", f"recollect restore {short(message.id)}"
-    if run.json:
-        run.out.document({"never": own, "kind": kind})
-    else:
+    if not run.in_json(lambda: {"never": own, "kind": kind}):
         done = f"This {kind} is in no context and no search from now on."
         run.out.line(run.out.joined(done, f"To undo: {run.out.hint(undo)}"))
     return 0

@@ -66,9 +66,7 @@ def facts(
         return _rules(run)
     memory = run.existing_memory()
     found = memory.facts(" ".join(words) or None, as_of, include_past=False)
-    if run.json:
-        run.out.document({"facts": [fact_as_json(fact) for fact in found[:limit]], "more": len(found) > limit})
-    else:
+    if not run.in_json(lambda: {"facts": [fact_as_json(fact) for fact in found[:limit]], "more": len(found) > limit}):
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
             none_found(run, memory, "No facts match." if words or as_of else "No facts yet.")
@@ -123,17 +121,13 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
         shown = memory.undo_fact(ids[0])
     else:
         return _forgotten(run, memory.forget_fact(ids[0]))
-    if run.json:
-        run.out.document({"done": action, "facts": [fact_as_json(fact) for fact in shown]})
-    else:
+    if not run.in_json(lambda: {"done": action, "facts": [fact_as_json(fact) for fact in shown]}):
         _print(run.out, shown, more=False, history=False)
     return 0
 
 
 def _forgotten(run: Invocation, fact_id: str) -> int:
-    if run.json:
-        run.out.document({"done": "forget", "id": fact_id})
-    else:
+    if not run.in_json(lambda: {"done": "forget", "id": fact_id}):
         undo = run.out.hint(f"recollect facts undo {short(fact_id)}")
         run.out.line(run.out.joined("It will not be drawn from these messages again.", f"To undo: {undo}"))
     return 0
@@ -227,9 +221,7 @@ def entities(
         _show(run, memory.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
-    if run.json:
-        run.out.document({"entities": [entity_as_json(e) for e in found[:limit]], "more": len(found) > limit})
-    else:
+    if not run.in_json(lambda: {"entities": [entity_as_json(e) for e in found[:limit]], "more": len(found) > limit}):
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
             none_found(run, memory, "No entities match." if type else "No entities yet.")
@@ -264,8 +256,7 @@ def _correct_entities(
 
 
 def _show(run: Invocation, entity: Entity) -> None:
-    if run.json:
-        run.out.document({"entity": entity_as_json(entity)})
+    if run.in_json(lambda: {"entity": entity_as_json(entity)}):
         return
     run.out.line(title(entity, run.out))
     for alias in entity.aliases:
@@ -328,15 +319,11 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
     memory = run.existing_memory()
     if len(names) == 2:
         paths = memory.paths(*names, include_past=past)
-        if run.json:
-            run.out.document(_paths_as_json(paths))
-        else:
+        if not run.in_json(lambda: _paths_as_json(paths)):
             _print_paths(run, paths)
         return 0 if paths.paths else 1
     found = memory.graph(names[0], depth, limit, include_past=past)
-    if run.json:
-        run.out.document(_graph_as_json(found))
-    else:
+    if not run.in_json(lambda: _graph_as_json(found)):
         _print_graph(run, found)
     return 0
 
@@ -442,10 +429,7 @@ def relate(
     relation = memory.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
-    if run.json:
-        run.out.document({"relation": relation_as_json(relation)})
-    else:
-        run.out.line(line(run, relation))
+    run.show(lambda: {"relation": relation_as_json(relation)}, line(run, relation))
     return 0
 
 

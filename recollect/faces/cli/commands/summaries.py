@@ -216,9 +216,7 @@ def topics(
         name = " ".join(which)
         return _print_messages(run, name, memory.get_topic_messages(name, limit))
     found = memory.topics(limit)
-    if run.json:
-        run.out.document({"topics": [topic_as_json(topic) for topic in found]})
-    else:
+    if not run.in_json(lambda: {"topics": [topic_as_json(topic) for topic in found]}):
         _print_topics(run, found)
         if not found:
             none_found(run, memory, "No topics yet.")
@@ -237,9 +235,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
 
 def _print_segments(run: Invocation, segments: list[Segment]) -> int:
     out = run.out
-    if run.json:
-        out.document({"segments": [_segment_as_json(segment) for segment in segments]})
-    else:
+    if not run.in_json(lambda: {"segments": [_segment_as_json(segment) for segment in segments]}):
         if not segments:
             out.line("No segments yet.")
         for segment in segments:
@@ -251,8 +247,7 @@ def _print_segments(run: Invocation, segments: list[Segment]) -> int:
 
 def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
     out = run.out
-    if run.json:
-        out.document({"messages": [_message_as_json(message) for message in messages]})
+    if run.in_json(lambda: {"messages": [_message_as_json(message) for message in messages]}):
         return 0 if messages else 1
     if not messages:
         raise NotFound(f"No message is left in the topic {name!r}.")
