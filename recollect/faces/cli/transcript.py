@@ -105,7 +105,7 @@ class Transcript:
             if count:
                 facts.append(f"{count:,} {words}")
         yield from out.fitted(out.bold(harmless(titled(c.title))))
-        yield from out.fitted(out.dim(f" {out.symbols.dot} ".join([*facts, c.id])))
+        yield from out.fitted(out.dim(out.dotted(*facts, c.id)))
 
     def _foot(self) -> Iterator[str]:
         hidden = len(self._thread.messages) - len(self._shown)
@@ -200,7 +200,7 @@ class Transcript:
         return "all" in self._kinds or kind in self._kinds
 
 
-def as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> dict[str, Any]:
+def thread_as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> dict[str, Any]:
     """The document of `show --json` (docs/reference/json.md)."""
     c, wanted = thread.conversation, _marked(hit)
     calls: dict[str, list[dict[str, Any]]] = {}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.output import Output, harmless, padded, shortened
+from recollect.faces.cli.options import limit
+from recollect.faces.cli.output import Output, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.indexed import index_state
@@ -93,10 +94,9 @@ def _print_tasks(run: Invocation, numbers: dict[str, int], rows: list[_Row], *, 
         facts = f"{padded(_TOLD[state], 8)} {padded(task.kind, 14)} {padded(about, 7)} "
         if state == "later":
             why = f"from {moment_after(task.due, now)}"
-        room = None if out.width is None else out.width - len(facts) - len(short(task.id)) - 2
-        out.line(f"{short(task.id)}  {out.dim(facts)}{shortened(harmless(why), room)}".rstrip())
+        out.row(task.id, facts, why)
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}")
+        out.more(len(rows))
     if numbers["dead"]:
         out.line(out.hint("To try again what failed: recollect tasks --retry"))
 
@@ -117,7 +117,7 @@ TASKS = Command(
     ("recollect tasks", "recollect tasks --retry", "recollect tasks --retry 7Q2KAB"),
     (
         Option(("--retry",), "Try again what failed.", default=False),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("ID", "ids", several=True),
 )

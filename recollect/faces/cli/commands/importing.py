@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from recollect.errors import ImportProblem, InvalidInput
 from recollect.faces.cli.commands.background import tell_backlog
 from recollect.faces.cli.invocation import Invocation, typed
-from recollect.faces.cli.options import NO_BACKGROUND
+from recollect.faces.cli.options import NO_BACKGROUND, words_of
 from recollect.faces.cli.output import Output, cell_len, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
 from recollect.faces.cli.progress import on_interrupt, progress
@@ -415,8 +414,7 @@ def remember(
     """
     if no_background:
         run.without_background()
-    words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    memory = run.memory()
+    words, memory = words_of(text), run.memory()
     if always:
         if title or in_ or role != "user":
             raise WrongUsage("A rule is in no conversation: leave out --title, --role and --in.")

@@ -7,19 +7,20 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.cli.commands.recording import tell_pause
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
-from recollect.faces.cli.output import harmless, padded, shortened
+from recollect.faces.cli.options import FILTERS, limit, period
+from recollect.faces.cli.output import harmless, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.present.names import is_hit_number, short, source_label, titled
+from recollect.faces.present.names import is_hit_number, source_label, titled
 from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.state import LastDocument
 from recollect.faces.present.times import day, percent, size
+from recollect.faces.present.views import as_json
 from recollect.faces.present.working import task_counts
 from recollect.record import Kind, iso
 
@@ -54,7 +55,7 @@ def show(
     of a message. A document opens at the place that was found, with twenty lines before and after it. Words that the
     last search found are marked.
     """
-    from recollect.faces.cli.transcript import Transcript, as_json
+    from recollect.faces.cli.transcript import Transcript, thread_as_json
 
     chosen = _choose(run, " ".join(which), around)
     if isinstance(chosen, _ChosenDocument):
@@ -62,7 +63,7 @@ def show(
     shown = _shown(chosen, context, all_branches)
     if code:
         return _print_code(run, chosen, shown)
-    if run.in_json(lambda: as_json(chosen.thread, shown, chosen.hit)):
+    if run.in_json(lambda: thread_as_json(chosen.thread, shown, chosen.hit)):
         return 0
     kinds = ("all",) if full else tuple(kind or ())
     transcript = Transcript(chosen.thread, shown, chosen.hit, run.out, kinds=kinds)
@@ -246,7 +247,7 @@ def list_(
         limit=limit + 1,
     )
     more = len(rows) > limit
-    if not run.in_json(lambda: {"conversations": [_as_json(row) for row in rows[:limit]], "more": more}):
+    if not run.in_json(lambda: {"conversations": as_json(rows[:limit]), "more": more}):
         _print_list(run, rows[:limit], more=more)
     return 0 if rows else 1
 
@@ -258,35 +259,18 @@ def _print_list(run: Invocation, rows: list[ConversationRow], *, more: bool) -> 
     for row in rows:
         c = row.conversation
         facts = f"{day(c.updated or c.created):>11}  {padded(source_label(c.source), 11)}  {row.messages:>5,}  "
-        room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
-        out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
+        out.row(c.id, facts, titled(c.title))
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
-
-
-def _as_json(row: ConversationRow) -> dict[str, Any]:
-    c = row.conversation
-    return {
-        "id": c.id,
-        "source_id": c.source_id,
-        "title": c.title,
-        "source": c.source,
-        "created": iso(c.created),
-        "updated": iso(c.updated),
-        "messages": row.messages,
-    }
+        out.more(len(rows), "narrow down with --since or a word of the title")
 
 
 LIST = Command(
     list_,
     ("recollect list --source claude --since 2025", "recollect list bread -n 5"),
     (
-        SOURCE,
-        SINCE,
-        UNTIL,
-        BEFORE,
+        *FILTERS,
         Option(("--title",), "The same as TEXT.", "TEXT"),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("TEXT", "text", several=True),
 )
@@ -328,7 +312,7 @@ def stats(run: Invocation) -> int:
     if run.json:
         building = {"rebuilding": index.building is not None}
         facts["paused"] = bool(pause_words())
-        run.out.document(facts | _as_json_stats(counts) | {"index": building, "models": _spent_as_json(spent)})
+        run.out.document(facts | _as_json_stats(counts) | {"index": building, "models": [asdict(row) for row in spent]})
         return 0
     for name, value in _rows(facts, counts, index, run.out.symbols.dash):
         run.out.line(f"{name:<18} {value}")
@@ -354,12 +338,6 @@ def _sum(rows: list[Spent]) -> str:
     cost = f"${sum(row.cost for row in rows):.4f}" if unpriced < calls or not calls else ""
     rest = f"{unpriced:,} without a known price" if unpriced else ""
     return ", ".join(filter(None, (f"{calls:,} ({tokens:,} tokens)", cost, rest)))
-
-
-def _spent_as_json(spent: list[Spent]) -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    return [asdict(row) for row in spent]
 
 
 def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) -> Iterator[tuple[str, str]]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.invocation import Invocation, agrees
-from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.options import FILTERS, SOURCE, YES, period
 from recollect.faces.cli.output import cell_len, harmless, padded, shortened
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import on_interrupt, progress
 from recollect.faces.present.names import meant, names_meant, short, source_label, titled
 from recollect.faces.present.times import day, number
-from recollect.record import iso
+from recollect.faces.present.views import as_json
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
@@ -42,7 +42,7 @@ def forget_person(run: Invocation, memory: Memory, name: str, *, mentions: bool,
             confirm=lambda shown: _agrees(run, shown),
         )
     if run.json:
-        run.out.document(_as_json_person(person))
+        run.out.document(as_json(person))
     elif person.removed:
         run.out.line(f"{_harmless(person.names[0])} is forgotten: {number(len(person.said), 'message')} of theirs.")
         run.out.line(run.out.hint("To see whether anything still names them: recollect search"))
@@ -115,19 +115,6 @@ def _lines(messages: Sequence[Message]) -> list[str]:
 
 def _harmless(text: str) -> str:
     return harmless(text).replace("\n", " ")
-
-
-def _as_json_person(person: Person) -> dict[str, Any]:
-    return {
-        "removed": person.removed,
-        "names": list(person.names),
-        "said": [message.id for message in person.said],
-        "mentions": [message.id for message in person.mentions],
-        "documents": [document.id for document in person.documents],
-        "titles": list(person.titles),
-        "facts": list(person.facts),
-        "derived": dict(person.derived),
-    }
 
 
 # `recollect forget`: removes messages for good, with everything derived from them.
@@ -341,16 +328,13 @@ FORGET = Command(
         "recollect forget --person Mara",
     ),
     (
-        SOURCE,
-        SINCE,
-        UNTIL,
-        BEFORE,
+        *FILTERS,
         Option(("--secrets",), "Only the keys, tokens and passwords in the texts.", default=False),
         Option(("--person",), "What this person said, and what was derived of them.", "NAME"),
         Option(("--mentions",), "With --person: also what others say of them.", default=False),
         Option(("--all",), "Everything in the namespace.", name="everything", default=False),
         Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
-        Option(("--yes", "-y"), "Do not ask.", default=False),
+        YES,
     ),
     Arguments("ID|TITLE", "what", several=True),
 )
@@ -369,7 +353,7 @@ def secrets(run: Invocation, source: list[str] | None = None) -> int:
     with progress(run.out, "Reading everything"):
         found = memory.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
-    if not run.in_json(lambda: {"secrets": [_as_json_secrets(one) for one in found]}):
+    if not run.in_json(lambda: {"secrets": as_json(found)}):
         for line in _lines_secrets(run, found):
             run.out.line(line)
     return 0 if found else 1
@@ -391,19 +375,6 @@ def _lines_secrets(run: Invocation, found: Sequence[StoredSecret]) -> Iterator[s
             yield f"{begin}{out.dim(facts)}  {shortened(title, room)}"
     if found:
         yield out.hint("To see one: recollect show CODE. To take them all out: recollect forget --secrets")
-
-
-def _as_json_secrets(one: StoredSecret) -> dict[str, Any]:
-    return {
-        "kind": one.kind,
-        "source": one.source,
-        "where": one.where,
-        "id": one.id,
-        "conversation_id": one.conversation_id,
-        "title": one.title,
-        "timestamp": iso(one.timestamp),
-        "count": one.count,
-    }
 
 
 def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import Incomplete, InvalidInput, NotFound, StoreDamaged, StoreError
 from recollect.faces.cli.invocation import Invocation, agrees, typed
+from recollect.faces.cli.options import YES
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import is_standard_output, naming, on_interrupt, progress
 from recollect.faces.present.names import meant, names_meant
@@ -404,7 +405,7 @@ def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
 DROP = Command(
     drop,
     ("recollect drop acme/rex",),
-    (Option(("--yes", "-y"), "Do not ask.", default=False),),
+    (YES,),
     Arguments("NAMESPACE", "what", required=True, several=True),
 )
 
