@@ -447,6 +447,12 @@ VIEWS: Mapping[str, View] = {
         "What an import of documents did.",
         told={"removed": "Documents that are files no longer."},
     ),
+    "FoundFiles": View(of="found.Found"),
+    "Round": View("taken left_out kept_out problems failed=failed.*.str()"),
+    "PlaceImport": View(
+        "label sources=report.sources.*.label report.written.new report.written.changed report.written.same "
+        "report.written.messages seconds"
+    ),
     "Progress": View("label read total conversations messages", of="importing.Progress"),
     "Forgotten": View(
         "removed? *",
@@ -492,6 +498,7 @@ VIEWS: Mapping[str, View] = {
         of="Probe",
         told={"message_id": "Of what was searched for; null where there is nothing."},
     ),
+    "Spent": View(),
     "Estimate": View(doc="What something will take of a model."),
     "Backlog": View(doc="What waits for the model that is set."),
     "Consolidated": View(

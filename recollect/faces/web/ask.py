@@ -78,7 +78,7 @@ def ask(request: Request, memory: Scoped, q: str = "") -> Response:
     asked = AskParameters.read(request, q)
     runs, namespace = runs_of(request), str(memory.namespace)
     if asked.question and wants_json(request):
-        return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options).to_json())
+        return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options))
     run = runs.last("ask", namespace, asked) if asked.question else None
     if run is not None and not (_still_holds(memory, run) and _answers(run)):
         run = None

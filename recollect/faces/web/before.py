@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from recollect.faces.web.asked import SearchParameters
 from recollect.memory import ConversationRow, Memory
-from recollect.record import Kind, Role, iso
+from recollect.record import Kind, Role
 
 _EXAMPLES, _LATELY = 3, 8
 _LISTED = 50  # conversations of a page
@@ -49,16 +49,7 @@ class Listed:
     def to_json(self) -> dict[str, Any]:
         """What is listed."""
         return {
-            "conversations": [
-                {
-                    "id": row.conversation.id,
-                    "title": row.conversation.title,
-                    "source": row.conversation.source,
-                    "updated": iso(row.conversation.updated),
-                    "messages": row.messages,
-                }
-                for row in self.rows
-            ],
+            "conversations": self.rows,
             "next": self.next,
         }
 

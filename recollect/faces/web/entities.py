@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.knowledge import entity_as_json
 from recollect.faces.present.times import day
 from recollect.faces.web.back import back_to
 from recollect.faces.web.graph import quotations
@@ -45,7 +44,7 @@ def entities(
     return page(
         request,
         "entities.html",
-        data=lambda: {"entities": [entity_as_json(one) for one in shown], "more": len(chosen) > start + _SHOWN},
+        data=lambda: {"entities": shown, "more": len(chosen) > start + _SHOWN},
         here="/graph",
         shown=shown,
         total=len(every),
@@ -73,7 +72,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
     return page(
         request,
         "entity.html",
-        data=lambda: {"entity": entity_as_json(one)},
+        data=lambda: {"entity": one},
         here="/graph",
         one=one,
         name=name,

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.knowledge import fact_as_json
 from recollect.faces.present.times import day
 from recollect.faces.web.back import back_to
 from recollect.faces.web.page import page
@@ -85,7 +84,7 @@ def facts(
     return page(
         request,
         "facts.html",
-        data=lambda: {"facts": [fact_as_json(fact) for fact in shown], "more": len(chosen) > first + _SHOWN},
+        data=lambda: {"facts": shown, "more": len(chosen) > first + _SHOWN},
         here="/facts",
         day=day,
         groups=_grouped(memory, shown),

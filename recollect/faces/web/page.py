@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from recollect.faces.http.scope import asked_namespace, memories
+from recollect.faces.present.views import as_json
 from recollect.faces.web.files import asset
 from recollect.version import VERSION
 
@@ -63,8 +64,8 @@ def page(
 
 
 def json_response(content: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON as the command line writes it."""
-    return Response(orjson.dumps(content, default=str), status, headers, "application/json")
+    """JSON as the command line writes it: records are shown by their views."""
+    return Response(orjson.dumps(as_json(content)), status, headers, "application/json")
 
 
 def wants_json(request: Request) -> bool:

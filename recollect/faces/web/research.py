@@ -42,7 +42,7 @@ _SOURCES = re.compile(r"\n## Sources\n(?:.|\n)*\Z")
 def research(request: Request, memory: Scoped, q: str = "") -> Response:
     """What was researched, what was interrupted, and the box for more."""
     if wants_json(request):
-        return page(request, "research.html", data=lambda: {"reports": [one.to_json() for one in memory.reports()]})
+        return page(request, "research.html", data=lambda: {"reports": memory.reports()})
     under_way = [run for run in runs_of(request).all("research", str(memory.namespace)) if run.ended is None]
     reports = memory.reports()
     busy = {run.title for run in under_way}
@@ -102,7 +102,7 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
         return page(request, "report.html", here="/ask", **_view(request, run))
     if run.result.known:
         return RedirectResponse(_where(request, run), 303)
-    return page(request, "report.html", here="/ask", data=run.result.to_json, **_kept(request, run.result))
+    return page(request, "report.html", here="/ask", data=run.result, **_kept(request, run.result))
 
 
 @router.get("/research/{id}")
@@ -111,7 +111,7 @@ def report(request: Request, memory: Scoped, id: str) -> Response:
     found = memory.report(id.removesuffix(".md"))
     if id.endswith(".md"):
         return Response(found.text, media_type="text/markdown; charset=utf-8")
-    return page(request, "report.html", here="/ask", data=found.to_json, **_kept(request, found))
+    return page(request, "report.html", here="/ask", data=found, **_kept(request, found))
 
 
 def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:

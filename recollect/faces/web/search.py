@@ -94,7 +94,7 @@ def search(
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
         context["nothing"] = EmptyResultsPage(memory, found, asked)
-    return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))
+    return _at(shown, page(request, "search.html", data=found, fragment="results", **context))
 
 
 def _listed(request: Request, memory: Memory, asked: SearchParameters, shown: str) -> Response:

@@ -83,9 +83,7 @@ def _as_json(whole: Timeline, chosen: CalendarSpan | None, days: list[Day]) -> d
             {
                 "id": band.topic.id,
                 "label": band.topic.label,
-                "months": [
-                    {"month": m.month, "messages": m.messages, "conversations": m.conversations} for m in band.months
-                ],
+                "months": band.months,
             }
             for band in whole.bands
         ],

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.knowledge import topic_as_json
 from recollect.faces.web.page import page
 from recollect.faces.web.spans import CalendarSpan
 
@@ -56,7 +55,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
         return page(
             request,
             "topics.html",
-            data=lambda: {"topics": [topic_as_json(band.topic) for band in whole.bands]},
+            data=lambda: {"topics": [band.topic for band in whole.bands]},
             here="/timeline",
             bands=[(band, _spark(band, whole.days[0][0], whole.days[-1][0])) for band in whole.bands],
             chosen=None,
@@ -73,7 +72,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
         request,
         "topics.html",
         data=lambda: {
-            "topic": topic_as_json(chosen.topic) if chosen else topic,
+            "topic": chosen.topic if chosen else topic,
             "messages": [message.id for message in messages],
         },
         here="/timeline",

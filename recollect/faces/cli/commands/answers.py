@@ -146,7 +146,7 @@ def ask(
     filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
     if run.json:
         answer = memory.ask(asked, intent=intent, mode=mode, **filters)
-        out.document(answer.to_json())
+        out.document(answer)
     else:
         answer = _told(run, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
     run.state.remember_answer(answer.citations)
@@ -279,7 +279,7 @@ def _made(run: Invocation, memory: Memory, asked: str, options: dict[str, Any]) 
         if "resume" not in options and not any(one.created >= began and not one.finished for one in memory.reports()):
             raise
         raise KeyboardInterrupt(run.out.hint("What was learned is saved: recollect research --resume")) from None
-    run.out.document(report.to_json())
+    run.out.document(report)
     return report
 
 
@@ -310,7 +310,7 @@ def _told_research(run: Invocation, events: Generator[ResearchEvent, None, None]
 def _list(run: Invocation) -> int:
     out, found = run.out, run.existing_memory().reports()
     if run.json:
-        out.document({"reports": [one.to_json() for one in found]})
+        out.document({"reports": found})
         return 0 if found else 1
     for one in found:
         line = [short(one.id), day(one.created), harmless(one.title), _state(out, one)]

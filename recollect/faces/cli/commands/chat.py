@@ -145,7 +145,7 @@ class ChatRun:
             tools=self._asked.tools,
         )
         self._run.state.remember_chat(answer.conversation_id)
-        self._run.out.document(answer.to_json())
+        self._run.out.document(answer)
 
     def _turn(self, question: str) -> None:
         from recollect.answer.chat.events import Answer, ToolUsed
@@ -276,7 +276,7 @@ def context(
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
     made = memory.prepare_context(_words(text), conversation, budget)
     if run.json:
-        run.out.document(made.to_json())
+        run.out.document(made)
     else:
         run.out.line(harmless(made.text))
         _print_costs(run.out, made)
@@ -286,7 +286,7 @@ def context(
 def _print_last(run: Invocation, many: int) -> int:
     found = run.existing_memory().requests(many)
     if run.json:
-        run.out.document({"requests": [one.to_json() for one in found]})
+        run.out.document({"requests": found})
     elif not found:
         run.out.line("Nothing was given yet to a chat, a client of the proxy or of MCP, or a coding agent.")
     else:
@@ -383,7 +383,7 @@ def brief(run: Invocation, folder: str | None = None, budget: int = _TOKENS) -> 
     memory = run.existing_memory()
     made = memory.brief(Path(folder).expanduser() if folder else Path.cwd(), budget)
     if run.json:
-        run.out.document(made.to_json())
+        run.out.document(made)
     elif made.text:
         run.out.line(harmless(made.text))
         named = f"{len(made.conversations):,} session{'s' * (len(made.conversations) != 1)}"

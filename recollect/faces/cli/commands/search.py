@@ -117,7 +117,7 @@ def _print(
     run: Invocation, asked: FilteredQuery, found: SearchResults, *, by_message: bool, full: bool, why: bool
 ) -> None:
     if run.json:
-        run.out.document(found.to_json())
+        run.out.document(found)
     elif found or found.documents:
         print_hits(found, run.out, by_message=by_message, full=full, why=why)
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.present.knowledge import entity_as_json, relation_as_json
+from recollect.faces.present.views import as_json
 from recollect.faces.web.graphing.kept import KeptPlaces
 from recollect.faces.web.graphing.kinds import NOT, TOGETHER, EntityGroup, kind_of, worded
 from recollect.faces.web.graphing.layout import LayoutNode, Point, laid_out, side
@@ -78,11 +78,11 @@ class GraphDrawing:
     def as_json(self) -> dict[str, Any]:
         """For a program that draws it."""
         return {
-            "entity": entity_as_json(self.center),
+            "entity": self.center,
             "focus": self.focus.id,
             "entities": [
                 {
-                    **entity_as_json(mark.entity),
+                    **as_json(mark.entity),
                     "kind": mark.kind.name,
                     "x": mark.x,
                     "y": mark.y,
@@ -95,7 +95,7 @@ class GraphDrawing:
             ],
             "relations": [
                 {
-                    **relation_as_json(link.relation),
+                    **as_json(link.relation),
                     "source_id": link.relation.source_id,
                     "target_id": link.relation.target_id,
                     "words": link.words,
