@@ -30,7 +30,6 @@ _SIGNALS = {
     "meaning": "semantic",
     "late interaction": "quality",
     "people": "names",
-    "moment": "events",
 }
 _TERMS = {
     "words": "keyword",

@@ -124,18 +124,6 @@ class FoundDocument(Record):
     why: Why
 
 
-class Moment(Record):
-    """What happened before or after the time that the question means."""
-
-    side: str
-    words: str
-    day: str
-    until: str
-    sure: bool
-    message_id: str
-    quote: str
-
-
 class Spread(Record):
     """How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC."""
 
@@ -168,7 +156,6 @@ class Found(Record):
     corrected: str | None = Field(description="The query that was searched in place of one with a typo.")
     close: bool = Field(description="False if nothing in the memory is close to the question.")
     likelihood: float = Field(description="From 0 to 1: how likely the memory holds an answer.")
-    moment: Moment | None = None
     facets: Facets | None = None
     notes: list[str]
     derived: list[Derived]
