@@ -73,8 +73,8 @@ class Asking(Chatting):
         already checked, that it broke off and is asked for `Again`, and last the `Answer`.
         """
         from recollect.answer.ask import NO_QUESTION
-        from recollect.answer.ask.intents import named_intent
         from recollect.answer.ask.session import Asker
+        from recollect.answer.intents import named_intent
 
         search = self._read_search(
             question,

@@ -78,8 +78,8 @@ class Chatting(Tools):
 
     @property
     def _chat(self) -> Chat:
-        from recollect.answer.ask.of_sources import extract_of
         from recollect.answer.chat.session import Chat, Parts
+        from recollect.answer.chat.sources import extract_of
 
         return Chat(
             Parts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
 from recollect.record.tree import Place
@@ -14,6 +14,22 @@ from recollect.search.results.facets import Facets
 
 if TYPE_CHECKING:
     from recollect.search.results.nothing import NothingFrom
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+#: Documents that clearly answer are put behind so many of the best messages, and so many of them are shown there.
+FIRST_MESSAGES, MOST_DOCUMENTS = 3, 3
+
+
+def behind_first(said: Sequence[T], others: Sequence[U], first: int = FIRST_MESSAGES) -> list[T | U]:
+    """What was said with the others behind the first few of it: the scores of messages and of files do not compare.
+
+    >>> behind_first("abcd", [1, 2])
+    ['a', 'b', 'c', 1, 2, 'd']
+    """
+    return [*said[:first], *others, *said[first:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +286,11 @@ class SearchResults(Sequence[Hit]):
     nothing_from: NothingFrom | None = None
     likelihood: float = 0.0
     facets: Facets | None = None
+
+    @property
+    def with_documents(self) -> list[Hit | DocumentHit]:
+        """The results in one list, with the documents that clearly answer behind the first few."""
+        return behind_first(self.hits, self.documents[:MOST_DOCUMENTS])
 
     @property
     def related(self) -> int:

@@ -20,7 +20,8 @@ from recollect.faces.present.times import day, number
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer, Citation, Event
+    from recollect.answer.ask.answer import Answer, Event
+    from recollect.answer.evidence import Citation
     from recollect.answer.research.report import Event as ResearchEvent
     from recollect.answer.research.report import Report, SavedReport
     from recollect.memory import Memory

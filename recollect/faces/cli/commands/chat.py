@@ -20,7 +20,7 @@ from recollect.faces.present.times import day
 
 if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer
-    from recollect.answer.chat.retrieve import Source
+    from recollect.answer.evidence import SourcePassage
     from recollect.context import Context
     from recollect.faces.cli.output import Output
     from recollect.ingest.requested import Requested
@@ -187,7 +187,7 @@ class ChatRun:
         self._conversation, self._last = answer.conversation_id, answer
         self._run.state.remember_chat(answer.conversation_id)
 
-    def _sources(self, sources: tuple[Source, ...] | list[Source]) -> Iterator[str]:
+    def _sources(self, sources: tuple[SourcePassage, ...] | list[SourcePassage]) -> Iterator[str]:
         sign = self._run.out.symbols.dot
         for source in sources[:_SHOWN]:
             message = source.message
