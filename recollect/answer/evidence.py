@@ -197,19 +197,18 @@ def evidence_of(find: Find, space: Space, search: Search, intent: Intent, settin
         changes = _changes(view, facts, search.filter, excluded)
         near = _around(view, [passage.message for passage in said], search.filter, excluded)
     passages = tuple(_numbered([*behind_first(said, filed), *proofs]))
-    meant = str(results.moment) if results.moment is not None else ""
     return Evidence(
         question=question,
         intent=intent,
         passages=passages,
         facts=facts,
-        relations=(*([f"the question means the time {meant}"] if meant else []), *(_cited(o, passages) for o in told)),
+        relations=tuple(_cited(one, passages) for one in told),
         changes=changes,
         around=near,
         likelihood=results.likelihood,
         known=results.likelihood >= KNOWN and bool(passages),
         searched=results.searched,
-        notes=(*results.notes, *([f"Read as {meant}"] if meant else [])),
+        notes=results.notes,
     )
 
 

@@ -257,7 +257,6 @@ def rank(
         titled=titles.held,
         typed=asked.typed,
         quoted=bool(asked.quoted),
-        moment=asked.moment,
         lent=lent if lent and features.size < LENT_BELOW else {},
     )
     instant, shares = weighed(matrix(evidence), INSTANT), own_coverage(features)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.answer.extract.signs import QUESTION, TELLS
+from recollect.text.markdown import code_blocks
+from recollect.text.sentences import sentence_places
 
 Place = tuple[int, int]
 
@@ -50,25 +52,10 @@ class Span:
         return len(text) < _SHORT_QUESTION or (bool(QUESTION.match(text)) and not TELLS.search(text))
 
 
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*\n?", re.MULTILINE)
 _ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+•–][ \t]+(?:\[[ xX]\][ \t]+)?|\(?\d{1,3}[.)、][ \t]+)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+|[ \t]*(\*\*|__)[^*_\n]{1,80}\1:?[ \t]*$")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _RULE = re.compile(r"[\s|:*_=–-]*")
-_END = re.compile(
-    r"""
-      (?<=[.!?…\u061f\u06d4\u0964\u0965])["'”’)\]*_]*(?=\s)  # Latin, Arabic, Urdu and Indian stops want a blank after
-    | (?<=[。！？｡])["'”’」』）]*                             # those of Chinese and Japanese do not
-    | (?<=[\U0001f300-\U0001faff])\ufe0f?(?=\s+[^\W\d_a-z])   # an emoji before a capital is one
-    """,
-    re.VERBOSE,
-)
-_NO_END = re.compile(
-    r"(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|Nr|ca|bzw|etc|Fig|Inc|Ltd|Sra?|[A-Za-z]|e\.g|i\.e|z\.B|a\.m|p\.m)\.$"
-)
-_NO_END_BEFORE_FIGURES = re.compile(
-    r"(?:^|[\s(])(?:art|nos|nr|vol|op|pp|ch|sec|par|kap|abs|fig|eq|kl|avg|incl|max|min|tel|ext|apt)\.$", re.IGNORECASE
-)
 _SHORT_QUESTION = 60  # characters
 _WRAPPED = 50  # characters of a line that may be cut where the next one goes on
 
@@ -77,15 +64,12 @@ def spans(content: str) -> list[Span]:
     """All of a message, in order, without what only lays it out."""
     found: list[Span] = []
     at = 0
-    while fence := _FENCE.search(content, at):
-        found += _prose(content, at, fence.start())
-        close = re.compile(rf"^[ \t]*{re.escape(fence[1])}[ \t\r]*$", re.MULTILINE).search(content, fence.end())
-        end = close.start() if close else len(content)
-        if content[fence.end() : end].strip():
+    for block in code_blocks(content):
+        found += _prose(content, at, block.start)
+        at = block.end
+        if code := block.of(content).rstrip():
             lead = _lead_of_code(content, found)
-            kept = fence.end() + len(content[fence.end() : end].rstrip())
-            found.append(Span(Kind.CODE, fence.end(), kept, lead, language=fence[2].lower()))
-        at = close.end() if close else len(content)
+            found.append(Span(Kind.CODE, block.first, block.first + len(code), lead, language=block.language))
     return found + list(_prose(content, at, len(content)))
 
 
@@ -125,7 +109,7 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
         if quoted := _QUOTED.match(content, begins, last):
             begins = quoted.end()
         before = None if item else before
-        for one in _sentences(content, begins, last):
+        for one in sentence_places(content, begins, last):
             kind = Kind.ITEM if item else Kind.SENTENCE
             yield Span(kind, *one, lead if item or before is None else None, before)
             before = one
@@ -161,29 +145,6 @@ def _goes_on(content: str, first: int, last: int, end: int) -> bool:
         and bool(following)
         and following[0].islower()
         and not _ITEM.match(following)
-    )
-
-
-def _sentences(content: str, start: int, end: int) -> Iterator[Place]:
-    first = start
-    for match in _END.finditer(content, start, end):
-        at = match.end()
-        if at <= first or (content[at - 1] == "." and _abbreviates(content, first, at)):
-            continue
-        place = _trimmed(content, first, at)
-        if place[0] < place[1]:
-            yield place
-        first = at
-    place = _trimmed(content, first, end)
-    if place[0] < place[1]:
-        yield place
-
-
-def _abbreviates(content: str, start: int, end: int) -> bool:
-    """Whether the word before `end` is cut short by its full stop: "Dr." is, "art." is before a figure."""
-    word = content[max(start, end - 12) : end]
-    return bool(_NO_END.search(word)) or (
-        content[end : end + 2].lstrip().isdigit() and bool(_NO_END_BEFORE_FIGURES.search(word))
     )
 
 

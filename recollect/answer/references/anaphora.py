@@ -13,6 +13,7 @@ from enum import Enum, auto
 
 from recollect.answer.references.nouns import COUNTED, PERSONS, TYPED, plural_before, things
 from recollect.derive.entities.message import found_in
+from recollect.text.sentences import sentences
 from recollect.text.terms import STOP_WORDS
 
 
@@ -111,10 +112,6 @@ _REQUEST = re.compile(
     r"since when|tell|show|remind|explain|give|list|compare|summari[sz]e|find|describe|suggest|recommend|name)\b",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(
-    r"(?<=[.!?])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\b[A-Z]\.)"
-    r"(?<!\be\.g\.)(?<!\bi\.e\.)\s+(?=\S)"
-)
 
 
 def is_request(text: str) -> bool:
@@ -123,7 +120,7 @@ def is_request(text: str) -> bool:
     """
     body = text.strip()
     body = body[_BEFORE_IT.match(body).end() :]  # type: ignore[union-attr]
-    return len(body) <= _LONGEST and bool(_REQUEST.match(body)) and len(_SENTENCES.split(body)) == 1
+    return len(body) <= _LONGEST and bool(_REQUEST.match(body)) and len(sentences(body)) == 1
 
 
 def is_bare(text: str) -> bool:

@@ -17,42 +17,22 @@ from recollect.record.tree import place_in
 from recollect.search.query.request import KIND_ALIASES
 from recollect.search.results.readable import cells, is_row, is_ruler
 from recollect.search.results.snippet import marking, marks_in
+from recollect.text import markdown
 from recollect.text.terms import terms
-
-_FENCES = ("```", "~~~")
 
 
 def lines_of(text: str, width: int | None) -> Iterator[tuple[str, bool]]:
     """The lines of a message, tables aligned, each with whether it is code or a table and must not be wrapped."""
-    fence, rows = "", list[str]()
-    for line in text.split("\n"):
+    rows: list[str] = []
+    for _, line, is_code in markdown.lines_of(text):
         bare = line.strip()
-        if not fence and is_row(bare):
+        if not is_code and is_row(bare):
             rows.append(bare)
             continue
         yield from _table(rows, width)
         rows = []
-        if bare[:3] in _FENCES and (not fence or bare[:3] == fence):
-            fence = "" if fence else bare[:3]
-            yield line, True
-        else:
-            yield line, bool(fence)
+        yield line, is_code
     yield from _table(rows, width)
-
-
-def code_blocks(text: str) -> list[str]:
-    """The blocks of code of a message, without their fences."""
-    blocks: list[list[str]] = []
-    fence = ""
-    for line in text.split("\n"):
-        mark = line.strip()[:3]
-        if mark in _FENCES and (not fence or mark == fence):
-            fence = "" if fence else mark
-            if fence:
-                blocks.append([])
-        elif fence:
-            blocks[-1].append(line)
-    return ["\n".join(block) for block in blocks if block]
 
 
 def _table(rows: Sequence[str], width: int | None) -> Iterator[tuple[str, bool]]:

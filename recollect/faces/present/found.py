@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.importers.found import Found, found_on_this_machine
-from recollect.watching.kept import ImportedFiles
-from recollect.watching.waiting import not_in
+from recollect.watching.imported_files import ImportedFiles, not_in
 
 if TYPE_CHECKING:
     from recollect.runtime.files import Place

@@ -186,7 +186,7 @@ VIEWS: Mapping[str, View] = {
     ),
     # what a search finds
     "Found": View(
-        "query took_ms mode signals total total_exact with_words suggestion corrected close likelihood moment? facets? "
+        "query took_ms mode signals total total_exact with_words suggestion corrected close likelihood facets? "
         "notes derived documents results=hits next",
         "The results, best first, with how they were found.",
         of="SearchResults",
@@ -260,9 +260,6 @@ VIEWS: Mapping[str, View] = {
         "A file that answers, by its best chunk.",
         of="DocumentHit",
         types={"path": "str | None", **_MARKS},
-    ),
-    "Moment": View(
-        "* sure=is_sure", "What happened before or after the time that the question means.", types={"side": "str"}
     ),
     "Spread": View(
         "* -by_conversation",

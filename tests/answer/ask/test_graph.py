@@ -101,15 +101,6 @@ def test_an_empty_memory_has_none(tmp_path: Path) -> None:
         assert evidence(empty, "why did I choose Next.js?").passages == ()
 
 
-def test_the_time_that_is_meant_is_told_to_who_answers(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        for day, text in ((3, "The bread came out flat"), (9, "We moved to Porto today"), (20, "The bread was fine")):
-            memory.store_message(text, "user", title=text, timestamp=datetime(2024, 5, day, tzinfo=UTC))
-        found = evidence(memory, "how was the bread before we moved to Porto?")
-        assert found.relations[0] == "the question means the time before 9 May 2024: “We moved to Porto today”"
-        assert "Read as before 9 May 2024: “We moved to Porto today”" in found.notes
-
-
 def test_what_holds_words_that_are_shut_out_proves_nothing(memory: Memory) -> None:
     def asked(*excluded: str) -> Evidence:
         search = Search(Query("why did I choose Next.js?", excluded=excluded), Filter())

@@ -115,7 +115,7 @@ def _tell_what_it_will_cost(run: Invocation) -> None:
 
 def _run(run: Invocation, paths: Sequence[str], format_name: str | None, *, again: bool, found: bool) -> ImportReport:
     from recollect.ingest.importing import Progress
-    from recollect.watching.keeping_out import KeepingOut
+    from recollect.watching.exclusions import KeepingOut
 
     with (
         on_interrupt("What was imported is saved; run it again to continue."),

@@ -73,10 +73,11 @@ def show(
 
 def _print_code(run: Invocation, chosen: _Chosen, shown: Sequence[Message]) -> int:
     """Prints the last block of code of the message, or of the conversation, and nothing else."""
-    from recollect.faces.cli.transcript import code_blocks
+    from recollect.text.markdown import code_blocks
 
     messages = [chosen.message] if chosen.message is not None else shown
-    blocks = [block for message in messages if not message.deleted for block in code_blocks(message.content)]
+    said = [message.content for message in messages if not message.deleted]
+    blocks = [code.removesuffix("\n") for text in said for block in code_blocks(text) if (code := block.of(text))]
     if not blocks:
         where = "message" if chosen.message is not None else "conversation"
         raise NotFound(f"There is no code in this {where}.", hint="To read it, leave out --code.")

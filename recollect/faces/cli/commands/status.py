@@ -27,8 +27,7 @@ from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting
 from recollect.models.language.choose import open_model
 from recollect.models.language.errors import ModelNotReady
 from recollect.record import utc_now
-from recollect.watching.kept import ImportedFiles
-from recollect.watching.waiting import expiring, not_in
+from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
