@@ -264,7 +264,7 @@ VIEWS: Mapping[str, View] = {
     "Spread": View(
         "* -by_conversation",
         'How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC.',
-        of="facets.Spread",
+        of="FacetCounts",
     ),
     "Facets": View(
         "* -by_conversation",
@@ -348,7 +348,7 @@ VIEWS: Mapping[str, View] = {
     "Answer": View(
         "question intent known likelihood answer=text citations removed notes model tokens=usage cost took_ms",
         "An answer with numbered citations. `known` is false if the conversations do not say.",
-        of="answer.Answer",
+        of="AskAnswer",
         told={"model": "Null: an extract, no model was asked."},
         types={"intent": "str"},
     ),
@@ -366,7 +366,7 @@ VIEWS: Mapping[str, View] = {
         "tokens=usage cost steps took_ms",
         "A report in Markdown, with its sources; saved as the document `id`.",
     ),
-    "PlannedPart": View(doc="A search of the plan as it went.", of="report.Part"),
+    "PlannedPart": View(doc="A search of the plan as it went.", of="ReportPart"),
     "SavedReport": View(
         doc="A report that is kept, or research that was interrupted or is `under_way` (`finished` is null)."
     ),
@@ -374,7 +374,7 @@ VIEWS: Mapping[str, View] = {
         "conversation_id question_id answer_id question resolved references entities drifted answer=text model note "
         "sources tools tokens=usage cost took_ms",
         "A whole turn. `model` and `answer_id` are null where no model is set.",
-        of="events.Answer",
+        of="ChatAnswer",
     ),
     "Reference": View("said meant", "A reference that was resolved."),
     "ChatSource": View(
@@ -390,7 +390,7 @@ VIEWS: Mapping[str, View] = {
         },
     ),
     "ToolUsed": View(doc="A tool that the model called."),
-    "Words": View(of="events.Words"),
+    "Words": View(of="AnswerWords"),
     "Again": View("why"),
     "Context": View(
         "tokens budget index_form relevant took_ms=took degraded parts messages",
