@@ -183,13 +183,13 @@ class Invocation:
 
         return State.of(self.places.state, self.store, self.settings.namespace)
 
-    def in_json(self, document: Callable[[], Mapping[str, Any]]) -> bool:
+    def in_json(self, document: Callable[[], object]) -> bool:
         """Prints a document where JSON is wanted; whether it is."""
         if self.json:
             self.out.document(document())
         return self.json
 
-    def show(self, document: Callable[[], Mapping[str, Any]], *lines: str) -> None:
+    def show(self, document: Callable[[], object], *lines: str) -> None:
         """Prints a document where JSON is wanted, else the lines."""
         for line in () if self.in_json(document) else lines:
             self.out.line(line)

@@ -12,7 +12,6 @@ from recollect.faces.cli.output import harmless, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
 from recollect.faces.present.names import short
 from recollect.faces.present.times import day, number
-from recollect.faces.present.views import as_json
 from recollect.text.language import addressed
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def facts(
         return _rules(run)
     memory = run.existing_memory()
     found = memory.facts(" ".join(words) or None, as_of, include_past=False)
-    if not run.in_json(lambda: {"facts": as_json(found[:limit]), "more": len(found) > limit}):
+    if not run.in_json(lambda: {"facts": found[:limit], "more": len(found) > limit}):
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
             none_found(run, memory, "No facts match." if words or as_of else "No facts yet.")
@@ -76,10 +75,7 @@ def facts(
 def _rules(run: Invocation) -> int:
     memory = run.existing_memory()
     rules, offered = memory.rules(), memory.rules(offered=True)
-    if run.json:
-        shown = {"rules": rules, "offered": offered}
-        run.out.document({name: as_json(some) for name, some in shown.items()})
-    else:
+    if not run.in_json(lambda: {"rules": rules, "offered": offered}):
         for rule in rules:
             _print_fact(run.out, rule)
         if offered:
@@ -121,7 +117,7 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
         shown = memory.undo_fact(ids[0])
     else:
         return _forgotten(run, memory.forget_fact(ids[0]))
-    if not run.in_json(lambda: {"done": action, "facts": as_json(shown)}):
+    if not run.in_json(lambda: {"done": action, "facts": shown}):
         _print(run.out, shown, more=False, history=False)
     return 0
 
@@ -220,7 +216,7 @@ def entities(
         _show(run, memory.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
-    if not run.in_json(lambda: {"entities": as_json(found[:limit]), "more": len(found) > limit}):
+    if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
             none_found(run, memory, "No entities match." if type else "No entities yet.")
@@ -245,7 +241,7 @@ def _correct_entities(
     }
     entity = done[action]()
     if run.json:
-        run.out.document({"done": action, "entity": as_json(entity)})
+        run.out.document({"done": action, "entity": entity})
     elif action == "forget":
         undo = run.out.hint(f'recollect entities undo "{harmless(names[0])}"')
         run.out.line(f"{harmless(entity.name)} is no longer shown. To undo: {undo}")
@@ -255,7 +251,7 @@ def _correct_entities(
 
 
 def _show(run: Invocation, entity: Entity) -> None:
-    if run.in_json(lambda: {"entity": as_json(entity)}):
+    if run.in_json(lambda: {"entity": entity}):
         return
     run.out.line(title(entity, run.out))
     for alias in entity.aliases:
@@ -318,11 +314,11 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
     memory = run.existing_memory()
     if len(names) == 2:
         paths = memory.paths(*names, include_past=past)
-        if not run.in_json(lambda: as_json(paths)):
+        if not run.in_json(lambda: paths):
             _print_paths(run, paths)
         return 0 if paths.paths else 1
     found = memory.graph(names[0], depth, limit, include_past=past)
-    if not run.in_json(lambda: as_json(found)):
+    if not run.in_json(lambda: found):
         _print_graph(run, found)
     return 0
 
@@ -398,7 +394,7 @@ def relate(
     relation = memory.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
-    run.show(lambda: {"relation": as_json(relation)}, line(run, relation))
+    run.show(lambda: {"relation": relation}, line(run, relation))
     return 0
 
 

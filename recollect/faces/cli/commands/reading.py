@@ -7,22 +7,21 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.cli.commands.recording import tell_pause
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import FILTERS, limit, period
-from recollect.faces.cli.output import harmless, padded
+from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.output import harmless, padded, shortened
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.present.names import is_hit_number, source_label, titled
+from recollect.faces.present.names import is_hit_number, short, source_label, titled
 from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.state import LastDocument
 from recollect.faces.present.times import day, percent, size
-from recollect.faces.present.views import as_json
 from recollect.faces.present.working import task_counts
-from recollect.record import Kind, iso
+from recollect.record import Kind
 
 if TYPE_CHECKING:
     from recollect.faces.present.state import LastDocument, LastHit
@@ -55,7 +54,7 @@ def show(
     of a message. A document opens at the place that was found, with twenty lines before and after it. Words that the
     last search found are marked.
     """
-    from recollect.faces.cli.transcript import Transcript, thread_as_json
+    from recollect.faces.cli.transcript import Transcript, thread_document
 
     chosen = _choose(run, " ".join(which), around)
     if isinstance(chosen, _ChosenDocument):
@@ -63,7 +62,7 @@ def show(
     shown = _shown(chosen, context, all_branches)
     if code:
         return _print_code(run, chosen, shown)
-    if run.in_json(lambda: thread_as_json(chosen.thread, shown, chosen.hit)):
+    if run.in_json(lambda: thread_document(chosen.thread, shown, chosen.hit)):
         return 0
     kinds = ("all",) if full else tuple(kind or ())
     transcript = Transcript(chosen.thread, shown, chosen.hit, run.out, kinds=kinds)
@@ -104,10 +103,10 @@ class _ChosenDocument:
 
 
 def _show_document(run: Invocation, chosen: _ChosenDocument, context: int | None, *, full: bool, paged: bool) -> int:
-    from recollect.faces.cli.transcript import document_as_json, document_lines
+    from recollect.faces.cli.transcript import document_lines, file_document
 
     found = None if full else chosen.found
-    if not run.in_json(lambda: document_as_json(chosen.document, chosen.found)):
+    if not run.in_json(lambda: file_document(chosen.document, chosen.found)):
         _print(run, list(document_lines(chosen.document, found, run.out, context)), paged=paged)
     return 0
 
@@ -247,7 +246,7 @@ def list_(
         limit=limit + 1,
     )
     more = len(rows) > limit
-    if not run.in_json(lambda: {"conversations": as_json(rows[:limit]), "more": more}):
+    if not run.in_json(lambda: {"conversations": rows[:limit], "more": more}):
         _print_list(run, rows[:limit], more=more)
     return 0 if rows else 1
 
@@ -259,18 +258,22 @@ def _print_list(run: Invocation, rows: list[ConversationRow], *, more: bool) -> 
     for row in rows:
         c = row.conversation
         facts = f"{day(c.updated or c.created):>11}  {padded(source_label(c.source), 11)}  {row.messages:>5,}  "
-        out.row(c.id, facts, titled(c.title))
+        room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
+        out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
     if more:
-        out.more(len(rows), "narrow down with --since or a word of the title")
+        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
 
 
 LIST = Command(
     list_,
     ("recollect list --source claude --since 2025", "recollect list bread -n 5"),
     (
-        *FILTERS,
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
         Option(("--title",), "The same as TEXT.", "TEXT"),
-        limit(_LIMIT),
+        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
     ),
     Arguments("TEXT", "text", several=True),
 )
@@ -295,6 +298,7 @@ def stats(run: Invocation) -> int:
 
     Where a language model was asked, it also shows how often, and what it cost.
     """
+    from recollect.faces.present.views import as_json
     from recollect.models.language.budget import FILE, Ledger
 
     memory = run.existing_memory()
@@ -310,9 +314,14 @@ def stats(run: Invocation) -> int:
         "tasks": task_counts(memory, counts),
     }
     if run.json:
-        building = {"rebuilding": index.building is not None}
-        facts["paused"] = bool(pause_words())
-        run.out.document(facts | _as_json_stats(counts) | {"index": building, "models": [asdict(row) for row in spent]})
+        shown = {
+            "other_branches": counts.messages - counts.active,
+            "quality": {"made": counts.quality, "wanted": counts.said_passages},
+            "index": {"rebuilding": index.building is not None},
+            "models": spent,
+            "paused": bool(pause_words()),
+        }
+        run.out.document(as_json(counts) | facts | shown)
         return 0
     for name, value in _rows(facts, counts, index, run.out.symbols.dash):
         run.out.line(f"{name:<18} {value}")
@@ -365,27 +374,6 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
     first, last = counts.first, counts.last
     if first and last:
         yield "time", f"{day(first)} {dash} {day(last)}"
-
-
-def _as_json_stats(counts: Counts) -> dict[str, Any]:
-    return {
-        "conversations": counts.conversations,
-        "messages": counts.messages,
-        "active": counts.active,
-        "other_branches": counts.messages - counts.active,
-        "kinds": dict(counts.by_kind),
-        "sources": dict(counts.by_source),
-        "tool_calls": counts.tool_calls,
-        "attachments": counts.attachments,
-        "documents": counts.documents,
-        "turns": counts.turns,
-        "chunks": counts.chunks,
-        "passages": counts.passages,
-        "derived": dict(counts.by_node),
-        "quality": {"made": counts.quality, "wanted": counts.said_passages},
-        "first": iso(counts.first),
-        "last": iso(counts.last),
-    }
 
 
 STATS = Command(

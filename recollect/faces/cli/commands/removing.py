@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.invocation import Invocation, agrees
-from recollect.faces.cli.options import FILTERS, SOURCE, YES, period
+from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.output import cell_len, harmless, padded, shortened
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import on_interrupt, progress
@@ -42,7 +42,7 @@ def forget_person(run: Invocation, memory: Memory, name: str, *, mentions: bool,
             confirm=lambda shown: _agrees(run, shown),
         )
     if run.json:
-        run.out.document(as_json(person))
+        run.out.document(person)
     elif person.removed:
         run.out.line(f"{_harmless(person.names[0])} is forgotten: {number(len(person.said), 'message')} of theirs.")
         run.out.line(run.out.hint("To see whether anything still names them: recollect search"))
@@ -248,7 +248,7 @@ def _anything(found: Forgotten) -> bool:
 
 def _print_nothing(run: Invocation, found: Forgotten, *, matched: bool = False) -> int:
     run.show(
-        lambda: _as_json(found, done=False),
+        lambda: as_json(found) | {"removed": False},
         "Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.",
     )
     return 1
@@ -257,7 +257,7 @@ def _print_nothing(run: Invocation, found: Forgotten, *, matched: bool = False) 
 def _print_dry_run(run: Invocation, found: Forgotten) -> int:
     if not _anything(found):
         return _print_nothing(run, found)
-    if not run.in_json(lambda: _as_json(found, done=False)):
+    if not run.in_json(lambda: as_json(found) | {"removed": False}):
         _print_plan(run, found)
         run.out.line("Nothing was removed: this was a dry run.")
     return 0
@@ -266,7 +266,7 @@ def _print_dry_run(run: Invocation, found: Forgotten) -> int:
 def _print_done(run: Invocation, shown: Forgotten, done: Forgotten) -> None:
 
     out = run.out
-    if run.in_json(lambda: _as_json(done, done=True)):
+    if run.in_json(lambda: as_json(done) | {"removed": True}):
         return
     back = out.hint("To bring it back from an export: recollect import --again PATH")
     out.line(out.joined(f"Removed {_counted(done)}.", back))
@@ -306,18 +306,6 @@ def _counted(found: Forgotten) -> str:
     return " and ".join(counted)
 
 
-def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:
-    return {
-        "removed": done,
-        "conversations": found.conversations,
-        "messages": found.messages,
-        "documents": found.documents,
-        "nodes": found.nodes,
-        "touched": found.touched,
-        "titles": list(found.titles),
-    }
-
-
 FORGET = Command(
     forget,
     (
@@ -328,13 +316,16 @@ FORGET = Command(
         "recollect forget --person Mara",
     ),
     (
-        *FILTERS,
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
         Option(("--secrets",), "Only the keys, tokens and passwords in the texts.", default=False),
         Option(("--person",), "What this person said, and what was derived of them.", "NAME"),
         Option(("--mentions",), "With --person: also what others say of them.", default=False),
         Option(("--all",), "Everything in the namespace.", name="everything", default=False),
         Option(("--dry-run",), "Show what would be removed, and change nothing.", default=False),
-        YES,
+        Option(("--yes", "-y"), "Do not ask.", default=False),
     ),
     Arguments("ID|TITLE", "what", several=True),
 )
@@ -353,7 +344,7 @@ def secrets(run: Invocation, source: list[str] | None = None) -> int:
     with progress(run.out, "Reading everything"):
         found = memory.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
-    if not run.in_json(lambda: {"secrets": as_json(found)}):
+    if not run.in_json(lambda: {"secrets": found}):
         for line in _lines_secrets(run, found):
             run.out.line(line)
     return 0 if found else 1
@@ -383,7 +374,7 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
     asked = memory.forget_secrets(sources=source, dry_run=True)
     if not asked.secrets or dry_run:
         run.show(
-            lambda: _taken_as_json(asked, done=False),
+            lambda: as_json(asked) | {"removed": False},
             "No keys, tokens or passwords were found; nothing was removed."
             if not asked.secrets
             else f"This removes {_counted_secrets(asked)}. Nothing was removed: this was a dry run.",
@@ -404,7 +395,7 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
         done = memory.forget_secrets(sources=source)
     run.state.forget()  # it repeats words and titles
     run.show(
-        lambda: _taken_as_json(done, done=True),
+        lambda: as_json(done) | {"removed": bool(done.secrets)},
         f"Removed {_counted_secrets(done)}. Change them where they were used: they are no longer secret.",
     )
     return 0
@@ -415,16 +406,6 @@ def _counted_secrets(found: TakenOut) -> str:
     if found.others:
         places += f" and {number(found.others, 'other record')}"
     return f"{number(found.secrets, 'secret')} from {places}"
-
-
-def _taken_as_json(found: TakenOut, *, done: bool) -> dict[str, Any]:
-    return {
-        "removed": done and bool(found.secrets),
-        "secrets": found.secrets,
-        "kinds": dict(found.kinds),
-        "messages": found.messages,
-        "others": found.others,
-    }
 
 
 SECRETS = Command(secrets, ("recollect secrets", "recollect secrets --source claude-code --json"), (SOURCE,))

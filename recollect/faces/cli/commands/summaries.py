@@ -15,7 +15,7 @@ from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
 from recollect.faces.present.names import short, source_label, titled
 from recollect.faces.present.times import day, number
 from recollect.faces.present.views import as_json
-from recollect.record import iso, utc_now
+from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
@@ -78,7 +78,10 @@ def summaries(
     ids = {one.conversation_id for one in found[:limit] if one.conversation_id}
     titles: dict[str | None, str] = {i: memory.conversation(i).conversation.title for i in ids}
     if run.json:
-        shown = [_as_json(one, titles.get(one.conversation_id, "")) for one in found[:limit]]
+        shown = [
+            as_json(one) | {"conversation": one.conversation_id, "title": titles.get(one.conversation_id) or None}
+            for one in found[:limit]
+        ]
         run.out.document({"summaries": shown, "more": len(found) > limit})
     else:
         _print(run, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
@@ -154,29 +157,6 @@ def _line(item: Any) -> str:
     return f"{item['what']} ({item.get('by', '')}{state})"
 
 
-def _as_json(one: Summary, title: str) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "kind": one.kind,
-        "text": one.text,
-        "conversation": one.conversation_id,
-        "title": title or None,
-        "conversations": list(one.conversations),
-        "period": one.period,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "covers": list(one.covers),
-        "parts": dict(one.parts),
-        "block": one.block,
-        "exchanges": one.exchanges,
-        "messages": one.messages,
-        "extractive": one.extractive,
-        "version": one.version,
-        "made": iso(one.made),
-        "made_by": one.made_by,
-    }
-
-
 SUMMARIES = Command(
     summaries,
     ("recollect summaries luna", "recollect summaries --kind period --since 2025-03"),
@@ -214,7 +194,7 @@ def topics(
         name = " ".join(which)
         return _print_messages(run, name, memory.get_topic_messages(name, limit))
     found = memory.topics(limit)
-    if not run.in_json(lambda: {"topics": as_json(found)}):
+    if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
         if not found:
             none_found(run, memory, "No topics yet.")
@@ -233,7 +213,9 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
 
 def _print_segments(run: Invocation, segments: list[Segment]) -> int:
     out = run.out
-    if not run.in_json(lambda: {"segments": as_json(segments)}):
+    if not run.in_json(
+        lambda: {"segments": [as_json(segment) | {"topic": segment.topic or None} for segment in segments]}
+    ):
         if not segments:
             out.line("No segments yet.")
         for segment in segments:
@@ -245,7 +227,7 @@ def _print_segments(run: Invocation, segments: list[Segment]) -> int:
 
 def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
     out = run.out
-    if run.in_json(lambda: {"messages": [_message_as_json(message) for message in messages]}):
+    if run.in_json(lambda: {"messages": messages}):
         return 0 if messages else 1
     if not messages:
         raise NotFound(f"No message is left in the topic {name!r}.")
@@ -253,17 +235,6 @@ def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
         facts = f"{day(message.timestamp):>11}  " if message.timestamp else ""
         out.row(message.id, facts, " ".join(message.content.split()))
     return 0
-
-
-def _message_as_json(message: Message) -> dict[str, Any]:
-    return {
-        "id": message.id,
-        "conversation_id": message.conversation_id,
-        "role": message.role.value,
-        "speaker": message.speaker,
-        "timestamp": iso(message.timestamp),
-        "content": message.content,
-    }
 
 
 TOPICS = Command(
@@ -301,7 +272,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         named = " ".join(period)
         days = memory.days(named)
         if run.json:
-            run.out.document({"days": as_json(days)})
+            run.out.document({"days": days})
         elif days:
             _print_days(run.out, days)
         else:
@@ -312,7 +283,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         return 0 if days else 1
     found = memory.timeline(topics)
     if run.json:
-        run.out.document(as_json(found))
+        run.out.document(found)
     elif found.days or found.undated:
         _print_timeline(run.out, found)
     elif not told_empty(run):
