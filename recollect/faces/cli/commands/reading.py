@@ -261,7 +261,7 @@ def _print_list(run: Invocation, rows: list[ConversationRow], *, more: bool) -> 
         room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
         out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
+        out.more(len(rows), "narrow down with --since or a word of the title")
 
 
 LIST = Command(
