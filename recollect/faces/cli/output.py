@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 Marks = Sequence[tuple[int, int]]
 
@@ -305,11 +305,13 @@ class Output:
     def _flown(self, text: str) -> str:
         return text if self._flow is None else self._flow.feed(text) + self._flow.end()
 
-    def document(self, value: Mapping[str, Any]) -> None:
-        """The one JSON document of a `--json` run."""
+    def document(self, value: object) -> None:
+        """The one JSON document of a `--json` run; records in it are shown by their views."""
         import json
 
-        self._write(json.dumps(value, ensure_ascii=False, indent=2).translate(_ESCAPED) + "\n")
+        from recollect.faces.present.views import as_json
+
+        self._write(json.dumps(as_json(value), ensure_ascii=False, indent=2).translate(_ESCAPED) + "\n")
 
     def _write(self, text: str) -> None:
         try:

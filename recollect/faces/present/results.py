@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from recollect.faces.present.views import Shown
-from recollect.record import Conversation, Document, Message
+from recollect.faces.present.names import source_label
+from recollect.faces.present.views import Shown, as_json
+from recollect.record import Conversation, Document, Message, iso
 from recollect.version import VERSION
 
 if TYPE_CHECKING:
+    from recollect.ingest.importing import ImportReport
     from recollect.ingest.secrets import StoredSecret
     from recollect.memory import Memory
-    from recollect.store import Task
+    from recollect.store import Counts, Task
     from recollect.store.results import Violation
 
 T = TypeVar("T")
@@ -263,3 +265,17 @@ class ProblemView(Shown):
     detail: str
     code: str
     hint: str = ""
+
+
+def import_document(report: ImportReport, namespace: Counts) -> dict[str, Any]:
+    """The document of `import --json`: the report, with more of what is stored than it takes over HTTP."""
+    shown: dict[str, Any] = as_json(report)
+    stored = report.stored
+    shown["stored"] |= {
+        "other_branches": stored.messages - stored.active,
+        "documents": report.documents,
+        "sources": {source_label(name): count for name, count in stored.by_source.items()},
+        "first": iso(stored.first),
+        "last": iso(stored.last),
+    }
+    return shown | {"quality": {"made": namespace.quality, "wanted": namespace.said_passages}}

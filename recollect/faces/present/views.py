@@ -186,7 +186,7 @@ VIEWS: Mapping[str, View] = {
     ),
     # what a search finds
     "Found": View(
-        "query took_ms mode signals total total_exact with_words suggestion corrected close likelihood moment? facets? "
+        "query took_ms mode signals total total_exact with_words suggestion corrected close likelihood facets? "
         "notes derived documents results=hits next",
         "The results, best first, with how they were found.",
         of="SearchResults",
@@ -261,13 +261,10 @@ VIEWS: Mapping[str, View] = {
         of="DocumentHit",
         types={"path": "str | None", **_MARKS},
     ),
-    "Moment": View(
-        "* sure=is_sure", "What happened before or after the time that the question means.", types={"side": "str"}
-    ),
     "Spread": View(
         "* -by_conversation",
         'How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC.',
-        of="facets.Spread",
+        of="FacetCounts",
     ),
     "Facets": View(
         "* -by_conversation",
@@ -351,7 +348,7 @@ VIEWS: Mapping[str, View] = {
     "Answer": View(
         "question intent known likelihood answer=text citations removed notes model tokens=usage cost took_ms",
         "An answer with numbered citations. `known` is false if the conversations do not say.",
-        of="answer.Answer",
+        of="AskAnswer",
         told={"model": "Null: an extract, no model was asked."},
         types={"intent": "str"},
     ),
@@ -369,7 +366,7 @@ VIEWS: Mapping[str, View] = {
         "tokens=usage cost steps took_ms",
         "A report in Markdown, with its sources; saved as the document `id`.",
     ),
-    "PlannedPart": View(doc="A search of the plan as it went.", of="report.Part"),
+    "PlannedPart": View(doc="A search of the plan as it went.", of="ReportPart"),
     "SavedReport": View(
         doc="A report that is kept, or research that was interrupted or is `under_way` (`finished` is null)."
     ),
@@ -377,7 +374,7 @@ VIEWS: Mapping[str, View] = {
         "conversation_id question_id answer_id question resolved references entities drifted answer=text model note "
         "sources tools tokens=usage cost took_ms",
         "A whole turn. `model` and `answer_id` are null where no model is set.",
-        of="events.Answer",
+        of="ChatAnswer",
     ),
     "Reference": View("said meant", "A reference that was resolved."),
     "ChatSource": View(
@@ -393,7 +390,7 @@ VIEWS: Mapping[str, View] = {
         },
     ),
     "ToolUsed": View(doc="A tool that the model called."),
-    "Words": View(of="events.Words"),
+    "Words": View(of="AnswerWords"),
     "Again": View("why"),
     "Context": View(
         "tokens budget index_form relevant took_ms=took degraded parts messages",
@@ -447,6 +444,12 @@ VIEWS: Mapping[str, View] = {
         "What an import of documents did.",
         told={"removed": "Documents that are files no longer."},
     ),
+    "FoundFiles": View(of="found.Found"),
+    "Round": View("taken left_out kept_out problems failed=failed.*.str()"),
+    "PlaceImport": View(
+        "label sources=report.sources.*.label report.written.new report.written.changed report.written.same "
+        "report.written.messages seconds"
+    ),
     "Progress": View("label read total conversations messages", of="importing.Progress"),
     "Forgotten": View(
         "removed? *",
@@ -492,6 +495,7 @@ VIEWS: Mapping[str, View] = {
         of="Probe",
         told={"message_id": "Of what was searched for; null where there is nothing."},
     ),
+    "Spent": View(),
     "Estimate": View(doc="What something will take of a model."),
     "Backlog": View(doc="What waits for the model that is set."),
     "Consolidated": View(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
 from recollect.record.tree import Place
-from recollect.search.query.moment import Moment
 from recollect.search.results.facets import Facets
 
 if TYPE_CHECKING:
@@ -253,7 +252,7 @@ class DocumentHit:
 class SearchResults(Sequence[Hit]):
     """The results of a search, best first, with how they were found.
 
-    `signals` names what was used: words, meaning, late interaction, people, dates, moment, order.
+    `signals` names what was used: words, meaning, late interaction, people, dates, order.
 
     `total` counts the conversations (or messages, grouped so) that can be had, by `next` after `next`. `with_words` of
     them hold a word of the query: these are all that do. The others are related; unless `total_exact` there may be more
@@ -261,8 +260,7 @@ class SearchResults(Sequence[Hit]):
     `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
     searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
     how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
-    if there are any. `moment` is what happened before or after the time that the question means; `nothing_from` says
-    that nothing was said in the time that is asked for.
+    if there are any. `nothing_from` says that nothing was said in the time that is asked for.
     `facets` says how what matches is spread, where that was asked for.
     """
 
@@ -282,7 +280,6 @@ class SearchResults(Sequence[Hit]):
     corrected: str | None = None
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
-    moment: Moment | None = None
     nothing_from: NothingFrom | None = None
     likelihood: float = 0.0
     facets: Facets | None = None
@@ -312,9 +309,8 @@ class SearchResults(Sequence[Hit]):
 
     def to_json(self) -> dict[str, Any]:
         """The document that `recollect search --json` prints (docs/reference/json.md)."""
-        moment = {"moment": self.moment.to_json()} if self.moment is not None else {}
         facets = {"facets": self.facets.to_json()} if self.facets is not None else {}
-        return moment | {
+        return {
             "query": self.query,
             "took_ms": round(self.took_ms, 1),
             "mode": self.mode,

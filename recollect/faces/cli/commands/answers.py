@@ -20,10 +20,9 @@ from recollect.faces.present.times import day, number
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer, Event
+    from recollect.answer.ask.answer import AskAnswer, AskEvent
     from recollect.answer.evidence import Citation
-    from recollect.answer.research.report import Event as ResearchEvent
-    from recollect.answer.research.report import Report, SavedReport
+    from recollect.answer.research.report import Report, ReportEvent, SavedReport
     from recollect.memory import Memory
     from recollect.search.query.request import Mode
 
@@ -74,14 +73,14 @@ def told(out: Output, events: Generator[object, None, None], other: Callable[[ob
     """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
     whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
     """
-    from recollect.answer.chat.events import Again, Words
+    from recollect.answer.chat.events import Again, AnswerWords
 
     said, end = False, None
     try:
         with closing(events):
             for event in events:
                 match event:
-                    case Words(text):
+                    case AnswerWords(text):
                         out.piece(harmless(text))
                         said = True
                     case Again(why, asks):
@@ -99,7 +98,7 @@ def told(out: Output, events: Generator[object, None, None], other: Callable[[ob
     return end, said
 
 
-def summary(out: Output, made: Answer | Report, sources: str, unmodelled: str, hint: str) -> str:
+def summary(out: Output, made: AskAnswer | Report, sources: str, unmodelled: str, hint: str) -> str:
     """3 sources · claude-… · 2,140 + 96 tokens · $0.008 · 1.9 s · recollect show 1."""
     shown = [sources]
     if made.model is None:
@@ -146,19 +145,19 @@ def ask(
     filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
     if run.json:
         answer = memory.ask(asked, intent=intent, mode=mode, **filters)
-        out.document(answer.to_json())
+        out.document(answer)
     else:
         answer = _told(run, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
     run.state.remember_answer(answer.citations)
     return 0 if answer.known else 1
 
 
-def _told(run: Invocation, events: Generator[Event, None, None]) -> Answer:
+def _told(run: Invocation, events: Generator[AskEvent, None, None]) -> AskAnswer:
     """Prints the answer as it comes, and what it rests on."""
-    from recollect.answer.ask.answer import Answer
+    from recollect.answer.ask.answer import AskAnswer
 
     out = run.out
-    answer, said = told(out, events, lambda event: event if isinstance(event, Answer) else None)
+    answer, said = told(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
     if not said and not answer.known and told_empty(run):
         return answer
     out.line() if said else out.line(harmless(answer.text))
@@ -279,11 +278,11 @@ def _made(run: Invocation, memory: Memory, asked: str, options: dict[str, Any]) 
         if "resume" not in options and not any(one.created >= began and not one.finished for one in memory.reports()):
             raise
         raise KeyboardInterrupt(run.out.hint("What was learned is saved: recollect research --resume")) from None
-    run.out.document(report.to_json())
+    run.out.document(report)
     return report
 
 
-def _told_research(run: Invocation, events: Generator[ResearchEvent, None, None]) -> Report:
+def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
     from recollect.answer.ask.answer import Step
     from recollect.answer.research.report import Report
@@ -310,7 +309,7 @@ def _told_research(run: Invocation, events: Generator[ResearchEvent, None, None]
 def _list(run: Invocation) -> int:
     out, found = run.out, run.existing_memory().reports()
     if run.json:
-        out.document({"reports": [one.to_json() for one in found]})
+        out.document({"reports": found})
         return 0 if found else 1
     for one in found:
         line = [short(one.id), day(one.created), harmless(one.title), _state(out, one)]

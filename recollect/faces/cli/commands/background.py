@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
@@ -14,9 +13,11 @@ from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.indexed import index_state
 from recollect.faces.present.names import short
+from recollect.faces.present.results import TaskView
 from recollect.faces.present.times import moment_after, number, percent
+from recollect.faces.present.views import as_json
 from recollect.faces.present.working import task_counts
-from recollect.record import iso, utc_now
+from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.shift import Done
@@ -50,7 +51,7 @@ def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, li
     more, rows = len(rows) > limit, rows[:limit]
     numbers = task_counts(memory, memory.stats())
     if run.json:
-        found = [_as_json_tasks(state, task, why) for state, task, why in rows]
+        found = [as_json(TaskView.of(task, why)) | {"state": state} for state, task, why in rows]
         run.out.document({**numbers, "tasks": found, "more": more})
     else:
         _print_tasks(run, numbers, rows, more=more)
@@ -99,17 +100,6 @@ def _print_tasks(run: Invocation, numbers: dict[str, int], rows: list[_Row], *, 
         out.note(f"There are more: add -n {2 * len(rows)}")
     if numbers["dead"]:
         out.line(out.hint("To try again what failed: recollect tasks --retry"))
-
-
-def _as_json_tasks(state: str, task: Task, why: str) -> dict[str, Any]:
-    return {
-        "id": task.id,
-        "kind": task.kind,
-        "subject": task.subject,
-        "state": state,
-        "due": iso(task.due),
-        "reason": why or None,
-    }
 
 
 TASKS = Command(
@@ -175,7 +165,11 @@ def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
     found = memory.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
     if run.json:
-        out.document({"model": run.settings.background_model or None} | _as_json_backlog(found))
+        from recollect.derive.tasks.backlog import Backlog
+        from recollect.models.language.budget import Estimate
+
+        shown = as_json(found or Backlog(0, 0, 0, Estimate(0, 0, 0, None)))
+        out.document({"model": run.settings.background_model or None} | shown.pop("estimate") | shown)
     elif found is None:
         out.line(out.hint("No language model is set, so none would be asked: recollect worker --dry-run --model NAME"))
     elif not found.estimate.calls:
@@ -184,14 +178,6 @@ def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
         for line in _lines(run, found):
             out.line(line)
     return 0
-
-
-def _as_json_backlog(found: Backlog | None) -> dict[str, Any]:
-    waiting = ("requests", "conversations", "messages")
-    numbers = {name: getattr(found, name) if found else 0 for name in waiting}
-    if found is None:
-        return numbers | {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": None, "days": None}
-    return numbers | asdict(found.estimate)
 
 
 def _lines(run: Invocation, found: Backlog) -> list[str]:
@@ -282,7 +268,8 @@ def worker(
             run.out.note("Working. Ctrl-C to stop.")
         done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if run.json:
-        run.out.document(_as_json(done))
+        shown = as_json(done.consolidated) | {"vectors": done.vectors}
+        run.out.document(shown | {"model_calls": done.consolidated.calls})
     elif done or not told.is_set():
         _print(run, done)
     if once and told.is_set():
@@ -349,18 +336,6 @@ def _print(run: Invocation, done: Done) -> None:
         out.line(out.hint(f"{number(consolidated.later, 'attempt')} failed and will be repeated: recollect tasks"))
     if consolidated.dead:
         out.line(out.hint(f"{number(consolidated.dead, 'task')} failed for good: recollect tasks"))
-
-
-def _as_json(done: Done) -> dict[str, Any]:
-    c = done.consolidated
-    return {
-        "messages": c.messages,
-        "tasks": c.tasks,
-        "model_calls": c.calls,
-        "later": c.later,
-        "dead": c.dead,
-        "vectors": done.vectors,
-    }
 
 
 WORKER = Command(

@@ -19,7 +19,7 @@ from recollect.faces.present.names import short, speaker, titled
 from recollect.faces.present.times import day
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.events import Answer
+    from recollect.answer.chat.events import ChatAnswer
     from recollect.answer.evidence import SourcePassage
     from recollect.context import Context
     from recollect.faces.cli.output import Output
@@ -97,7 +97,7 @@ class ChatRun:
         self._run, self._memory, self._asked = run, memory, asked
         self._conversation, self._last = conversation, None
 
-    _last: Answer | None
+    _last: ChatAnswer | None
 
     def tell_where(self) -> None:
         """Says which conversation it is, and what can be typed."""
@@ -145,10 +145,10 @@ class ChatRun:
             tools=self._asked.tools,
         )
         self._run.state.remember_chat(answer.conversation_id)
-        self._run.out.document(answer.to_json())
+        self._run.out.document(answer)
 
     def _turn(self, question: str) -> None:
-        from recollect.answer.chat.events import Answer, ToolUsed
+        from recollect.answer.chat.events import ChatAnswer, ToolUsed
 
         out = self._run.out
         stream = self._memory.chat_stream(
@@ -160,15 +160,15 @@ class ChatRun:
             tools=self._asked.tools,
         )
 
-        def tell(event: object) -> Answer | None:
+        def tell(event: object) -> ChatAnswer | None:
             if isinstance(event, ToolUsed):
                 out.note(out.dim(harmless(f"({event.name} {' '.join(event.arguments.split())[:80]})")))
-            return event if isinstance(event, Answer) else None
+            return event if isinstance(event, ChatAnswer) else None
 
         answer, said = told(out, stream, tell)
         self._tell(answer, said=said)
 
-    def _tell(self, answer: Answer, *, said: bool) -> None:
+    def _tell(self, answer: ChatAnswer, *, said: bool) -> None:
         """The end of a turn: the answer, where nothing of it was shown yet, its sources, and how to go on."""
         out = self._run.out
         if answer.model is None:
@@ -276,7 +276,7 @@ def context(
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
     made = memory.prepare_context(_words(text), conversation, budget)
     if run.json:
-        run.out.document(made.to_json())
+        run.out.document(made)
     else:
         run.out.line(harmless(made.text))
         _print_costs(run.out, made)
@@ -286,7 +286,7 @@ def context(
 def _print_last(run: Invocation, many: int) -> int:
     found = run.existing_memory().requests(many)
     if run.json:
-        run.out.document({"requests": [one.to_json() for one in found]})
+        run.out.document({"requests": found})
     elif not found:
         run.out.line("Nothing was given yet to a chat, a client of the proxy or of MCP, or a coding agent.")
     else:
@@ -383,7 +383,7 @@ def brief(run: Invocation, folder: str | None = None, budget: int = _TOKENS) -> 
     memory = run.existing_memory()
     made = memory.brief(Path(folder).expanduser() if folder else Path.cwd(), budget)
     if run.json:
-        run.out.document(made.to_json())
+        run.out.document(made)
     elif made.text:
         run.out.line(harmless(made.text))
         named = f"{len(made.conversations):,} session{'s' * (len(made.conversations) != 1)}"

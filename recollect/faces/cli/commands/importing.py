@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from recollect.errors import ImportProblem, InvalidInput
 from recollect.faces.cli.commands.background import tell_backlog
@@ -20,6 +20,7 @@ from recollect.faces.present.indexed import index_state, is_complete, is_missing
 from recollect.faces.present.names import short
 from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.times import day, number, span
+from recollect.faces.present.views import as_json
 from recollect.record import RoleName, utc_now
 
 if TYPE_CHECKING:
@@ -83,12 +84,12 @@ def _import(
     again: bool,
     found: bool = False,
 ) -> int:
-    from recollect.faces.present.imports import report_as_json
+    from recollect.faces.present.results import import_document
 
     report = _run(run, paths, format_name, again=again, found=found)
     run.state.remember_import(utc_now(), report.problems)
     if run.json and not report.nothing:
-        run.out.document(report_as_json(report, run.memory().stats()))
+        run.out.document(import_document(report, run.memory().stats()))
     elif not run.json:
         memory, background = run.memory(), run.leaves_worker
         counts, index = memory.stats(), memory.index()
@@ -145,11 +146,10 @@ def _found_paths(run: Invocation) -> list[str]:
 
 
 def _what_is_found(run: Invocation) -> int:
-    from recollect.faces.present.found import found_as_json
 
     out, found = run.out, _found_here()
     if run.json:
-        out.document({"found": [found_as_json(one) for one in found]})
+        out.document({"found": found})
     elif not found:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
@@ -172,7 +172,7 @@ def _last_problems(run: Invocation) -> int:
 
     problems = [Problem(place, reason, lost) for place, reason, lost in run.state.problems()]
     if run.json:
-        run.out.document({"problems": [_problem_as_json(p) for p in problems]})
+        run.out.document({"problems": problems})
     elif problems:
         print_problems(problems, run.out, all_problems=True)
     else:
@@ -190,10 +190,6 @@ def _describe(run: Invocation, path: Path) -> int:
         for line in lines:
             run.out.line(line)
     return 0
-
-
-def _problem_as_json(problem: Any) -> dict[str, Any]:
-    return {"place": problem.place, "reason": problem.reason, "lost": problem.lost}
 
 
 IMPORT = Command(
@@ -360,7 +356,9 @@ def import_documents(run: Invocation, paths: Sequence[str], *, all_problems: boo
             hint="Text, Markdown, HTML and PDF files are read. recollect import --problems lists why one was not.",
         )
     if run.json:
-        run.out.document(_report_as_json(report))
+        run.out.document(
+            as_json(report) | {"written": {"new": report.new, "changed": report.changed, "same": report.unchanged}}
+        )
     else:
         _print_report(report, run.out, all_problems=all_problems)
     named = {Path(path).expanduser().name for path in paths if Path(path).expanduser().is_file()}
@@ -387,17 +385,6 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
         out.line(out.dim(f"  skipped: {number(others, 'other file')}"))
     print_problems(report.problems, out, all_problems=all_problems)
     out.line(out.hint(f'Next: recollect search "{out.symbols.more}"'))
-
-
-def _report_as_json(report: DocumentReport) -> dict[str, Any]:
-    return {
-        "stored": report.stored,
-        "written": {"new": report.new, "changed": report.changed, "same": report.unchanged},
-        "forgotten": report.forgotten,
-        "removed": report.removed,
-        "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in report.problems],
-        "notes": dict(report.notes),
-    }
 
 
 # `recollect remember`: saves a message of your own, to be found like any other, or a rule for every answer.

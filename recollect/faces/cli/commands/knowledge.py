@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recollect.faces.cli.commands.search import none_found
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.options import period
 from recollect.faces.cli.output import harmless, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
-from recollect.faces.present.knowledge import entity_as_json, fact_as_json
 from recollect.faces.present.names import short
 from recollect.faces.present.times import day, number
 from recollect.text.language import addressed
@@ -67,7 +66,7 @@ def facts(
     memory = run.existing_memory()
     found = memory.facts(" ".join(words) or None, as_of, include_past=False)
     if run.json:
-        run.out.document({"facts": [fact_as_json(fact) for fact in found[:limit]], "more": len(found) > limit})
+        run.out.document({"facts": found[:limit], "more": len(found) > limit})
     else:
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
@@ -79,8 +78,7 @@ def _rules(run: Invocation) -> int:
     memory = run.existing_memory()
     rules, offered = memory.rules(), memory.rules(offered=True)
     if run.json:
-        shown = {"rules": rules, "offered": offered}
-        run.out.document({name: [fact_as_json(one) for one in some] for name, some in shown.items()})
+        run.out.document({"rules": rules, "offered": offered})
     else:
         for rule in rules:
             _print_fact(run.out, rule)
@@ -124,7 +122,7 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
     else:
         return _forgotten(run, memory.forget_fact(ids[0]))
     if run.json:
-        run.out.document({"done": action, "facts": [fact_as_json(fact) for fact in shown]})
+        run.out.document({"done": action, "facts": shown})
     else:
         _print(run.out, shown, more=False, history=False)
     return 0
@@ -228,7 +226,7 @@ def entities(
         return 0
     found = memory.entities(type=type, limit=limit + 1)
     if run.json:
-        run.out.document({"entities": [entity_as_json(e) for e in found[:limit]], "more": len(found) > limit})
+        run.out.document({"entities": found[:limit], "more": len(found) > limit})
     else:
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
@@ -254,7 +252,7 @@ def _correct_entities(
     }
     entity = done[action]()
     if run.json:
-        run.out.document({"done": action, "entity": entity_as_json(entity)})
+        run.out.document({"done": action, "entity": entity})
     elif action == "forget":
         undo = run.out.hint(f'recollect entities undo "{harmless(names[0])}"')
         run.out.line(f"{harmless(entity.name)} is no longer shown. To undo: {undo}")
@@ -265,7 +263,7 @@ def _correct_entities(
 
 def _show(run: Invocation, entity: Entity) -> None:
     if run.json:
-        run.out.document({"entity": entity_as_json(entity)})
+        run.out.document({"entity": entity})
         return
     run.out.line(title(entity, run.out))
     for alias in entity.aliases:
@@ -329,13 +327,13 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
     if len(names) == 2:
         paths = memory.paths(*names, include_past=past)
         if run.json:
-            run.out.document(_paths_as_json(paths))
+            run.out.document(paths)
         else:
             _print_paths(run, paths)
         return 0 if paths.paths else 1
     found = memory.graph(names[0], depth, limit, include_past=past)
     if run.json:
-        run.out.document(_graph_as_json(found))
+        run.out.document(found)
     else:
         _print_graph(run, found)
     return 0
@@ -370,34 +368,6 @@ def line(run: Invocation, relation: Relation) -> str:
     return f"{harmless(str(relation))}  {run.out.dim(notes)}"
 
 
-def _graph_as_json(found: Graph) -> dict[str, Any]:
-    from recollect.faces.present.knowledge import entity_as_json, relation_as_json
-
-    return {
-        "entity": entity_as_json(found.center),
-        "entities": [entity_as_json(entity) for entity in found.entities],
-        "relations": [relation_as_json(relation) for relation in found.relations],
-    }
-
-
-def _paths_as_json(paths: Paths) -> dict[str, Any]:
-    from recollect.faces.present.knowledge import entity_as_json, relation_as_json
-
-    return {
-        "source": entity_as_json(paths.source),
-        "target": entity_as_json(paths.target),
-        "paths": [
-            {
-                "text": str(path),
-                "entities": list(path.entities),
-                "relations": [relation_as_json(relation) for relation in path.relations],
-            }
-            for path in paths.paths
-        ],
-        "neighbours": [relation_as_json(relation) for relation in paths.neighbours],
-    }
-
-
 GRAPH = Command(
     graph,
     ('recollect graph "Maria Lopez"', "recollect graph Next.js SEO"),
@@ -426,8 +396,6 @@ def relate(
     "you" for yourself, and any name for the relation, such as DEPENDS_ON. Names that are not known are added. To take
     it back: `recollect facts forget ID`.
     """
-    from recollect.faces.present.knowledge import relation_as_json
-
     if len(names) != 3:
         raise WrongUsage(
             "recollect relate takes SOURCE RELATION TARGET.", hint='Quote names of several words: "Sam Berg"'
@@ -443,7 +411,7 @@ def relate(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
     if run.json:
-        run.out.document({"relation": relation_as_json(relation)})
+        run.out.document({"relation": relation})
     else:
         run.out.line(line(run, relation))
     return 0

@@ -22,6 +22,7 @@ from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.names import titled
 from recollect.faces.present.pausing import pause_words, until
 from recollect.faces.present.times import clock, duration, number
+from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
@@ -133,28 +134,6 @@ def _brought(memory: Memory, written: Written) -> str:
         return f"{harmless(titled(one.title))}: {messages}"
     new = f" ({written.new:,} new)" if written.new else ""
     return f"{number(written.new + written.changed, 'conversation')}{new}: {messages}"
-
-
-def as_json(done: Round) -> dict[str, Any]:
-    """What a round came to (docs/reference/json.md)."""
-    return {
-        "taken": [
-            {
-                "label": taken.label,
-                "sources": [source.label for source in taken.report.sources],
-                "new": taken.report.written.new,
-                "changed": taken.report.written.changed,
-                "same": taken.report.written.same,
-                "messages": taken.report.written.messages,
-                "seconds": round(taken.seconds, 3),
-            }
-            for taken in done.taken
-        ],
-        "left_out": done.left_out,
-        "kept_out": done.kept_out,
-        "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in done.problems],
-        "failed": [str(failure) for failure in done.failed],
-    }
 
 
 # `recollect hooks`: has Claude Code call Recollect itself, so that no session expires unsaved.
@@ -449,7 +428,7 @@ def _once(run: Invocation, make: Callable[[Callable[[Progress], None]], Watcher]
 
         done = make(told).round(patient=False)
     if run.json:
-        run.out.document(as_json(done))
+        run.out.document(done)
     else:
         tell(run, run.memory(), done)
         if not done and not tell_pause(run):

@@ -117,7 +117,7 @@ def _print(
     run: Invocation, asked: FilteredQuery, found: SearchResults, *, by_message: bool, full: bool, why: bool
 ) -> None:
     if run.json:
-        run.out.document(found.to_json())
+        run.out.document(found)
     elif found or found.documents:
         print_hits(found, run.out, by_message=by_message, full=full, why=why)
     else:
@@ -241,7 +241,6 @@ _SIGNALS = {
     "meaning": "semantic",
     "late interaction": "quality",
     "people": "names",
-    "moment": "events",
 }
 
 
@@ -260,9 +259,6 @@ def print_hits(
         out.line(out.joined(f"Showing results for {found.corrected}.", f'Only "{found.query}": {only}'))
     if not found.close:
         out.line("Nothing matches closely. The nearest results:")
-    if found.moment is not None:
-        told = f"{str(found.moment)[0].upper()}{str(found.moment)[1:]}"
-        out.line(out.dim(f"{harmless(told)}  {short(found.moment.message_id)}"))
     for known in found.derived:
         if not known.extractive:  # its sentences are among the results
             out.line(_derived_line(known, out))

@@ -16,7 +16,7 @@ from recollect.faces.cli.commands.recording import tell_pause
 from recollect.faces.cli.invocation import Invocation, typed
 from recollect.faces.cli.output import wrapped
 from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.present.found import found_as_json, found_labels, newer_than, tilde
+from recollect.faces.present.found import found_labels, newer_than, tilde
 from recollect.faces.present.indexed import quality_state
 from recollect.faces.present.names import source_label
 from recollect.faces.present.pausing import pause_words
@@ -26,7 +26,7 @@ from recollect.importers.found import Found
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
 from recollect.models.language.choose import open_model
 from recollect.models.language.errors import ModelNotReady
-from recollect.record import iso, utc_now
+from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
 if TYPE_CHECKING:
@@ -161,14 +161,14 @@ def _document(run: Invocation, counts: Counts | None, found: Sequence[Found]) ->
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
-        "first": iso(counts.first) if counts else None,
-        "last": iso(counts.last) if counts else None,
-        "last_import": iso(run.state.last_import()),
+        "first": counts.first if counts else None,
+        "last": counts.last if counts else None,
+        "last_import": run.state.last_import(),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(run), **tasks},
         "index": {"rebuilding": counts is not None and run.memory().index().building is not None},
         "paused": bool(pause_words()),
-        "found": [found_as_json(one) for one in found],
+        "found": found,
         "expiring": _expiring(run, found),
     }
 
@@ -346,11 +346,11 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
 
 
 def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
-    from recollect.faces.present.imports import report_as_json
+    from recollect.faces.present.results import import_document
 
     report = memory.import_file(*archive)
-    searches = [memory.search(query, limit=_RESULTS, **filters).to_json() for query, filters in _SEARCHES]
-    return {"import": report_as_json(report, memory.stats()), "searches": searches}
+    searches = [memory.search(query, limit=_RESULTS, **filters) for query, filters in _SEARCHES]
+    return {"import": import_document(report, memory.stats()), "searches": searches}
 
 
 DEMO = Command(

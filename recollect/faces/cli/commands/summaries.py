@@ -12,10 +12,10 @@ from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.options import BEFORE, SINCE, UNTIL, period
 from recollect.faces.cli.output import harmless, shortened, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.knowledge import topic_as_json
 from recollect.faces.present.names import short, source_label, titled
 from recollect.faces.present.times import day, number
-from recollect.record import iso, utc_now
+from recollect.faces.present.views import as_json
+from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
@@ -78,7 +78,10 @@ def summaries(
     ids = {one.conversation_id for one in found[:limit] if one.conversation_id}
     titles: dict[str | None, str] = {i: memory.conversation(i).conversation.title for i in ids}
     if run.json:
-        shown = [_as_json(one, titles.get(one.conversation_id, "")) for one in found[:limit]]
+        shown = [
+            as_json(one) | {"conversation": one.conversation_id, "title": titles.get(one.conversation_id) or None}
+            for one in found[:limit]
+        ]
         run.out.document({"summaries": shown, "more": len(found) > limit})
     else:
         _print(run, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
@@ -154,29 +157,6 @@ def _line(item: Any) -> str:
     return f"{item['what']} ({item.get('by', '')}{state})"
 
 
-def _as_json(one: Summary, title: str) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "kind": one.kind,
-        "text": one.text,
-        "conversation": one.conversation_id,
-        "title": title or None,
-        "conversations": list(one.conversations),
-        "period": one.period,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "covers": list(one.covers),
-        "parts": dict(one.parts),
-        "block": one.block,
-        "exchanges": one.exchanges,
-        "messages": one.messages,
-        "extractive": one.extractive,
-        "version": one.version,
-        "made": iso(one.made),
-        "made_by": one.made_by,
-    }
-
-
 SUMMARIES = Command(
     summaries,
     ("recollect summaries luna", "recollect summaries --kind period --since 2025-03"),
@@ -217,7 +197,7 @@ def topics(
         return _print_messages(run, name, memory.get_topic_messages(name, limit))
     found = memory.topics(limit)
     if run.json:
-        run.out.document({"topics": [topic_as_json(topic) for topic in found]})
+        run.out.document({"topics": found})
     else:
         _print_topics(run, found)
         if not found:
@@ -238,7 +218,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
 def _print_segments(run: Invocation, segments: list[Segment]) -> int:
     out = run.out
     if run.json:
-        out.document({"segments": [_segment_as_json(segment) for segment in segments]})
+        out.document({"segments": [as_json(segment) | {"topic": segment.topic or None} for segment in segments]})
     else:
         if not segments:
             out.line("No segments yet.")
@@ -252,7 +232,7 @@ def _print_segments(run: Invocation, segments: list[Segment]) -> int:
 def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
     out = run.out
     if run.json:
-        out.document({"messages": [_message_as_json(message) for message in messages]})
+        out.document({"messages": messages})
         return 0 if messages else 1
     if not messages:
         raise NotFound(f"No message is left in the topic {name!r}.")
@@ -261,30 +241,6 @@ def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
         room = None if out.width is None else out.width - len(facts) - len(short(message.id)) - 2
         out.line(f"{short(message.id)}  {out.dim(facts)}{shortened(harmless(' '.join(message.content.split())), room)}")
     return 0
-
-
-def _segment_as_json(segment: Segment) -> dict[str, Any]:
-    return {
-        "id": segment.id,
-        "conversation_id": segment.conversation_id,
-        "message_id": segment.message_id,
-        "label": segment.label,
-        "topic": segment.topic or None,
-        "messages": segment.messages,
-        "first": iso(segment.first),
-        "last": iso(segment.last),
-    }
-
-
-def _message_as_json(message: Message) -> dict[str, Any]:
-    return {
-        "id": message.id,
-        "conversation_id": message.conversation_id,
-        "role": message.role.value,
-        "speaker": message.speaker,
-        "timestamp": iso(message.timestamp),
-        "content": message.content,
-    }
 
 
 TOPICS = Command(
@@ -322,7 +278,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         named = " ".join(period)
         days = memory.days(named)
         if run.json:
-            run.out.document({"days": [_day_as_json(day) for day in days]})
+            run.out.document({"days": days})
         elif days:
             _print_days(run.out, days)
         else:
@@ -333,7 +289,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         return 0 if days else 1
     found = memory.timeline(topics)
     if run.json:
-        run.out.document(_as_json_timeline(found))
+        run.out.document(found)
     elif found.days or found.undated:
         _print_timeline(run.out, found)
     elif not told_empty(run):
@@ -376,42 +332,6 @@ def _print_days(out: Output, days: list[Day]) -> None:
             label = source_label(row.conversation.source)
             facts = f" {out.symbols.dot} ".join((label, number(row.messages, "message")))
             out.line(f"  {short(row.first)}  {harmless(titled(row.conversation.title))}  {out.dim(facts)}")
-
-
-def _as_json_timeline(found: Timeline) -> dict[str, Any]:
-    from recollect.faces.present.knowledge import topic_as_json
-
-    return {
-        "days": [{"day": day.isoformat(), "messages": count} for day, count in found.days],
-        "undated": found.undated,
-        "bands": [
-            {
-                "topic": topic_as_json(band.topic),
-                "months": [
-                    {"month": one.month, "messages": one.messages, "conversations": one.conversations}
-                    for one in band.months
-                ],
-            }
-            for band in found.bands
-        ],
-    }
-
-
-def _day_as_json(day: Day) -> dict[str, Any]:
-    return {
-        "day": day.day.isoformat(),
-        "messages": day.messages,
-        "rows": [
-            {
-                "conversation_id": row.conversation.id,
-                "title": row.conversation.title,
-                "source": row.conversation.source,
-                "first": row.first,
-                "messages": row.messages,
-            }
-            for row in day.rows
-        ],
-    }
 
 
 TIMELINE = Command(

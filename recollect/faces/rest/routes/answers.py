@@ -6,9 +6,8 @@ from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
 
-from recollect.answer.ask.answer import Answer, Step
-from recollect.answer.chat.events import Again, ToolUsed, Words
-from recollect.answer.chat.events import Answer as ChatAnswer
+from recollect.answer.ask.answer import AskAnswer, Step
+from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.research.report import Report, SavedReport
 from recollect.context.brief.brief import Brief
 from recollect.context.result import Context
@@ -30,15 +29,15 @@ _EXAMPLE = 'event: step\ndata: {"name":"searched","detail":"…"}\n\nevent: resu
 _TURN = "The `words` of the answer as they come, each `tool` that was called, `again`; last `result` or `error`."
 _WORDS = 'event: words\ndata: {"text":"It cost "}\n\nevent: result\ndata: {"answer":"…"}\n\n'
 #: What is told before the result, by the names of the events.
-_TOLD = {Step: "step", Words: "words", Again: "again", ToolUsed: "tool"}
+_TOLD = {Step: "step", AnswerWords: "words", Again: "again", ToolUsed: "tool"}
 
 
 @routes.post(
     "/ask", responses=in_events(_STEPS, _EXAMPLE), dependencies=[ONCE], openapi_extra=calls("ask", "ask_stream")
 )
-def ask(request: Request, memory: Scoped, asked: QuestionBody) -> Answer | Response:
+def ask(request: Request, memory: Scoped, asked: QuestionBody) -> AskAnswer | Response:
     """Answers a question from what was said, with numbered citations, or says that the conversations do not say."""
-    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _TOLD, Answer)
+    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _TOLD, AskAnswer)
 
 
 @routes.post(

@@ -140,7 +140,6 @@ _SIGNALS = {
     "meaning": "semantic",
     "late interaction": "quality",
     "people": "names",
-    "moment": "events",
 }
 _TERMS = {
     "words": "keyword",
