@@ -54,7 +54,7 @@ def serve(
     """
     from recollect.faces.http.served import Served, is_loopback
     from recollect.faces.http.token import kept_token
-    from recollect.faces.server.server import Server, listen
+    from recollect.faces.server.server import HttpServer, listen
 
     if host in ("0.0.0.0", "::") and not name:
         raise InvalidInput(
@@ -114,7 +114,7 @@ def serve(
         app = build(Memories(memory), served)
         if following is not None:
             app.state.at_end = (*getattr(app.state, "at_end", ()), following.set)
-        Server(app, started).run(sockets=[listening])
+        HttpServer(app, started).run(sockets=[listening])
     if not run.json:
         out.note("Stopped.")
     return 0
