@@ -89,7 +89,6 @@ class Asking(Chatting):
             mode=mode,
             otherwise=NO_QUESTION,
         )
-        self._written()
         yield from Asker(self._searcher, self._space, self._remembered).events(
             search, self._answering(question), named_intent(intent)
         )

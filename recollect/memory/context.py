@@ -50,7 +50,6 @@ class Contexts(Knowledge):
         open; who has others than those of the `toolbox` names them. Raises InvalidInput where the text alone is over
         the budget, NotFound for an unknown conversation.
         """
-        self._written()
         build = self._context_builder(config, patience, tools=tools)
         return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
 
@@ -99,7 +98,6 @@ class Contexts(Knowledge):
         from recollect.context.brief import brief_of
         from recollect.context.standing import Read
 
-        self._written()
         with self._space.view() as view:
             brief = brief_of(Read(view, self._kept), Path(folder or Path.cwd()), budget, self._clock(), Path.home())
             masked = self._masking.of(view).all(brief)
@@ -111,7 +109,6 @@ class Contexts(Knowledge):
         """
         from recollect.ingest.requested import newest
 
-        self._written()
         with self._space.view() as view:
             mask = self._masking.of(view)
             return [mask.all(one) for one in newest(view, limit, mask)]
@@ -151,7 +148,7 @@ class Contexts(Knowledge):
             message_id=NodeId(message_id) if message_id else None,
             text=self.masked(text),
         )
-        self._behind.write(NodeId(""), lambda: keep(self._space, request))
+        self._behind.write(NodeId(""), lambda: keep(self._own_space, request))
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster that a context names: those of a topic, by its id, label or a term of it; those

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Protocol, Sel
 
 from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
 from recollect.record import namespace as checked
-from recollect.store import Store
+from recollect.runtime.behind import TurnWriter, wait_for
+from recollect.store import Space, Store
 from recollect.store.results import Kept
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.behind import TurnWriter, TurnWriters
     from recollect.ingest import Ingest
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.models.language.base import LanguageModel
@@ -43,14 +43,10 @@ class Background(Protocol):
 
 
 def writes(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
-    """A method that leaves work for the background, also where it fails in the middle.
-
-    It waits for the turns that are being written behind their answers: what is forgotten must not come back.
-    """
+    """A method that leaves work for the background, also where it fails in the middle."""
 
     @wraps(method)
     def told(self: H, /, *arguments: P.args, **named: P.kwargs) -> T:
-        self._written()
         try:
             return method(self, *arguments, **named)
         finally:
@@ -79,12 +75,12 @@ class Handle:
         ids: Callable[[], NodeId] = new_id,
     ) -> None:
         """`model` is for the background, and for what is asked for now unless `asked_model` differs (False: none)."""
-        self._store, self._whole_embedder, self.namespace = store, embedder, namespace
+        self._own_store, self._whole_embedder, self.namespace = store, embedder, namespace
         self._model, self._background = model, background
         self._asked_model = model if asked_model is None else asked_model or None
         self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
         self._reranker = reranker
-        self._space, self._kept, self._chunking = store.space(namespace), Kept(), chunking
+        self._own_space, self._kept, self._chunking = store.space(namespace), Kept(), chunking
         self._opened: Handle | None = None  # the handle that was opened, of one that is beside it
 
     def __enter__(self) -> Self:
@@ -96,7 +92,7 @@ class Handle:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Memory {self.namespace} in {self._store.location}>"
+        return f"<Memory {self.namespace} in {self.location}>"
 
     def close(self) -> None:
         """Closes the store, once the turns that are being written behind their answers are. Further calls raise
@@ -117,7 +113,7 @@ class Handle:
         store. Raises InvalidInput for a name that cannot be used.
         """
         handle = type(self)(
-            self._store,
+            self._own_store,
             self._whole_embedder,
             checked(namespace),
             model=self._model,
@@ -135,7 +131,7 @@ class Handle:
     @property
     def location(self) -> str:
         """Where the store is: a path or an address."""
-        return self._store.location
+        return self._own_store.location
 
     @property
     def embedder_name(self) -> str:
@@ -170,8 +166,8 @@ class Handle:
 
     @property
     def _mask(self) -> Mask:
-        """The mask as of now."""
-        with self._space.view() as view:
+        """The mask as of now. It does not wait for what is written behind answers: that is written with it."""
+        with self._own_space.view() as view:
             return self._masking.of(view)
 
     @cached_property
@@ -180,24 +176,26 @@ class Handle:
 
         return Masking()
 
-    def _written(self) -> None:
-        """Waits for the turns that are being written behind their answers."""
-        if "_behind" in self.__dict__:
-            self._behind.wait()
+    @property
+    def _store(self) -> Store:
+        """The store, once all is in it that this process writes behind answers: whoever reads it must see that, and
+        what is forgotten or dropped must not come back.
+        """
+        wait_for(self.location)
+        return self._own_store
+
+    @property
+    def _space(self) -> Space:
+        """The namespace, once all is in it that is written behind answers, of this handle and of others."""
+        wait_for(self.location, self.namespace)
+        return self._own_space
 
     @cached_property
     def _behind(self) -> TurnWriter:
         """What writes turns behind their answers."""
-        return (self._opened or self)._turns.behind()  # noqa: SLF001  # of its own class
+        return TurnWriter(self.location, self.namespace)
 
-    @cached_property
-    def _turns(self) -> TurnWriters:
-        """What writes turns behind the answers of this handle and of those beside it."""
-        from recollect.answer.chat.behind import TurnWriters
-
-        return TurnWriters()
-
-    @cached_property
+    @property
     def _ingest(self) -> Ingest:
         """The way in; who only searches never loads it."""
         from recollect.ingest import Ingest

@@ -87,7 +87,6 @@ class Reading(Handle):
         `offset` gives further results: the `next` of those before.
         Raises InvalidInput, also for a source that is not there.
         """
-        self._written()
         found: SearchResults = self._searcher(
             self._read_search(
                 query,
@@ -149,7 +148,6 @@ class Reading(Handle):
 
     def conversation(self, id: str) -> Thread:
         """A conversation with everything in it. Raises NotFound."""
-        self._written()
         with self._space.view() as view:
             thread = view.thread(NodeId(id))
         if thread is None:
@@ -182,7 +180,6 @@ class Reading(Handle):
         message and with it, oldest first; none where it is not there. With `deleted` also those that were deleted
         softly.
         """
-        self._written()
         found: list[Message] = []
         with self._space.view() as view:
             end = None if until else view.end(NodeId(conversation_id))
@@ -197,7 +194,6 @@ class Reading(Handle):
         """Those messages that are there, in the order asked for; also what is left of `forgotten` ones, without words,
         if that is asked for.
         """
-        self._written()
         with self._space.view() as view:
             found = view.get(Message, [NodeId(i) for i in ids])
         return [message for message in found if forgotten or not message.erased]

@@ -95,7 +95,6 @@ class Researching(Asking):
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
-        self._written()
         given = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
         limits: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         filters = {

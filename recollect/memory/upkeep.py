@@ -116,7 +116,6 @@ class Upkeep(Handle):
         from recollect.models.language.budget import FILE, Ledger
 
         namespace = checked(name)
-        (self._opened or self)._turns.wait()  # noqa: SLF001  # of its own class
         was_there = self._store.drop(namespace)
         Ledger(own_places().data / FILE).forget(self.location, namespace)
         return was_there

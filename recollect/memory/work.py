@@ -46,7 +46,7 @@ class Work(Handle):
         words that have not changed is not asked for again. Interrupted, it goes on where it was. `progress` gets what
         has been done so far. Raises StoreError.
         """
-        return self._worker.drain([self.namespace], limit=limit, again=again, progress=progress)
+        return self._worker.drain([self._space.namespace], limit=limit, again=again, progress=progress)
 
     def tasks(self, state: Literal["due", "leased", "dead"] = "due", *, limit: int = 100) -> list[tuple[Task, str]]:
         """What the worker has to do, is doing, or has given up, oldest first; with the reason of the last failure."""
@@ -126,7 +126,7 @@ class Work(Handle):
 
         model = self._model  # not this handle, which holds the worker: who is dropped is gone at once
         return Worker(
-            self._store,
+            self._own_store,
             self._whole_embedder,
             model=lambda namespace: within(model, namespace) if model else None,
             clock=self._clock,

@@ -285,7 +285,6 @@ class Writing(Reading, Documents):
         """
         from recollect.ingest.secrets import stored_secrets
 
-        self._written()
         named = self._sources(several(sources))
         with self._space.view() as view:
             return list(stored_secrets(view, named, self._masking.of(view)))

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 
-from recollect.answer.chat.behind import TurnWriter
 from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ChatEvent, ToolUsed
 from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import asked, system, talk
@@ -33,6 +32,7 @@ from recollect.models.embedding.tokenizer import count_tokens_of
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import Said, talking
 from recollect.record import Conversation, NodeId
+from recollect.runtime.behind import TurnWriter
 from recollect.search.query.request import MODES, one_of
 from recollect.search.several import Find
 from recollect.store import Space
