@@ -14,16 +14,15 @@ from recollect.derive.summaries.together import Together
 from recollect.derive.tasks.base import Deriver, ModelWork, Work
 from recollect.derive.topics.segments import Segments
 from recollect.derive.topics.work import Topics
-from recollect.models.embedding import Embedder
 from recollect.models.embedding.static import StaticEmbedder
 
 
-def derivers(embedder: Embedder) -> Sequence[Deriver]:
+def derivers() -> Sequence[Deriver]:
     """What is derived from the messages of a conversation."""
     return Facts(), Entities(), Segments(), Summaries(StaticEmbedder())
 
 
-def works(embedder: Embedder) -> Sequence[Work]:
+def works() -> Sequence[Work]:
     """Kinds of tasks that need no model."""
     return SettleWork(), Periods(StaticEmbedder()), Together(StaticEmbedder()), Topics(StaticEmbedder())
 
@@ -32,7 +31,7 @@ def works(embedder: Embedder) -> Sequence[Work]:
 finish = with_names
 
 
-def model_works(embedder: Embedder) -> Sequence[ModelWork]:
+def model_works() -> Sequence[ModelWork]:
     """Kinds of tasks for a language model."""
     from recollect.derive.entities.model import EntitiesByModel
     from recollect.derive.facts.model import FactsByModel

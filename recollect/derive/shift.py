@@ -43,7 +43,7 @@ class Done:
         return bool(self.vectors or self.consolidated.settled or self.consolidated.calls)
 
 
-class Shift:
+class WorkerLoop:
     """Works on a whole store, or on some namespaces of it, until `stop` is set."""
 
     def __init__(

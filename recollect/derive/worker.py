@@ -15,7 +15,7 @@ from random import Random
 from recollect.derive import registry
 from recollect.derive.facts.work import entering
 from recollect.derive.summaries.tasks import SUMMARY_TASK, ask_for_all
-from recollect.derive.tasks.desk import LEASE, Brake, Consolidated, Desk, Kit, Means
+from recollect.derive.tasks.desk import LEASE, Backoff, Consolidated, Handlers, NamespaceWorker, WorkerConfig
 from recollect.derive.tasks.enrol import enrol
 from recollect.derive.tasks.heartbeat import Heartbeat
 from recollect.derive.tasks.late import catch_up, work_without
@@ -45,7 +45,7 @@ class Worker:
         store: Store,
         embedder: Embedder,
         *,
-        kit: Kit | None = None,
+        handlers: Handlers | None = None,
         model: Callable[[Namespace], LanguageModel | None] = lambda namespace: None,
         concurrency: int = CONCURRENCY,
         retry: Retry | None = None,
@@ -54,13 +54,13 @@ class Worker:
         name: str = "",
     ) -> None:
         self._store, self._embedder, self._model, self._concurrency = store, embedder, model, max(1, concurrency)
-        self._kit = kit or registered(embedder)
-        self._means = Means(
+        self._handlers = handlers or registered()
+        self._config = WorkerConfig(
             name=name or f"{os.getpid()}-{secrets.token_hex(4)}",
             clock=clock,
             random=random or Random(),
             retry=retry or Retry(),
-            brake=Brake(),
+            backoff=Backoff(),
         )
         #: When something that failed will be tried again, at the earliest.
         self.wake: datetime | None = None
@@ -82,7 +82,7 @@ class Worker:
         StoreError.
         """
         stop = stop or threading.Event()
-        if self.wake is not None and self.wake <= self._means.clock():
+        if self.wake is not None and self.wake <= self._config.clock():
             self.wake = None
         done = Consolidated()
         calling: set[Future[Consolidated]] = set()
@@ -94,17 +94,17 @@ class Worker:
             names = self._namespaces(namespaces)
             for name in names:
                 self._enrol(name, again)
-            desks = [self._desk(name, heartbeat) for name in names]
+            workers = [self._worker(name, heartbeat) for name in names]
             while True:
-                claimed = sum(desk.claimed for desk in desks)
-                for desk in desks:
+                claimed = sum(worker.claimed for worker in workers)
+                for worker in workers:
                     if stop.is_set():
                         break
-                    done += desk.conversations(left())
-                    done += desk.works(left())
-                    for lease in desk.claim_calls(min(left(), self._concurrency - len(calling))):
-                        calling.add(pool.submit(desk.call, lease))
-                idle = claimed == sum(desk.claimed for desk in desks)
+                    done += worker.conversations(left())
+                    done += worker.works(left())
+                    for lease in worker.claim_calls(min(left(), self._concurrency - len(calling))):
+                        calling.add(pool.submit(worker.call, lease))
+                idle = claimed == sum(worker.claimed for worker in workers)
                 if idle and not calling:
                     break
                 ready, _ = wait(calling, _A_MOMENT if idle else 0, FIRST_COMPLETED)
@@ -113,23 +113,28 @@ class Worker:
                     done += future.result()
                 if progress is not None:
                     progress(done)
-        wakes = [moment for moment in (self.wake, *(desk.wake for desk in desks)) if moment is not None]
+        wakes = [moment for moment in (self.wake, *(worker.wake for worker in workers)) if moment is not None]
         self.wake = min(wakes, default=None)
         return done
 
     def _enrol(self, name: Namespace, again: bool) -> None:
         """Puts what was never derived, or never asked about, in the namespace."""
-        space, versions = self._store.space(name), {deriver.name: deriver.version for deriver in self._kit.derivers}
+        space, versions = (
+            self._store.space(name),
+            {deriver.name: deriver.version for deriver in self._handlers.derivers},
+        )
         enrol(space, versions, again=again, more=partial(entering, space))
         if self._model(name) is None:
             work_without(space)
-        elif self._kit.model_works:
+        elif self._handlers.model_works:
             catch_up(space, versions)
-            if any(work.kind == SUMMARY_TASK for work in self._kit.model_works):
+            if any(work.kind == SUMMARY_TASK for work in self._handlers.model_works):
                 ask_for_all(space)
 
-    def _desk(self, name: Namespace, heartbeat: Heartbeat) -> Desk:
-        return Desk(self._store.space(name), self._kit, self._embedder, self._model(name), self._means, heartbeat)
+    def _worker(self, name: Namespace, heartbeat: Heartbeat) -> NamespaceWorker:
+        return NamespaceWorker(
+            self._store.space(name), self._handlers, self._embedder, self._model(name), self._config, heartbeat
+        )
 
     def _namespaces(self, named: Sequence[Namespace] | None) -> list[Namespace]:
         """Those whose vectors are made by this embedder; what is derived could else not be found beside them."""
@@ -149,11 +154,11 @@ class Worker:
         return usable
 
 
-def registered(embedder: Embedder) -> Kit:
+def registered() -> Handlers:
     """Everything that there is to do."""
-    return Kit(
-        derivers=registry.derivers(embedder),
-        works=registry.works(embedder),
-        model_works=registry.model_works(embedder),
+    return Handlers(
+        derivers=registry.derivers(),
+        works=registry.works(),
+        model_works=registry.model_works(),
         finish=registry.finish,
     )

@@ -12,13 +12,13 @@ from recollect.record import Message, Node, NodeId
 
 if TYPE_CHECKING:
     from recollect.derive.entities.added import Adder
-    from recollect.derive.entities.by_hand import ByHand
+    from recollect.derive.entities.by_hand import EntitiesByHand
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.correct import Corrections
     from recollect.derive.facts.fact import Fact
     from recollect.derive.graph.relation import Graph, Paths, Relation
     from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.topics.reading import Topic, TopicSegment
 
 
 class Knowledge(Handle):
@@ -308,7 +308,7 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return reading.messages_of(view, reading.named(view, topic), limit)
 
-    def segments(self, conversation_id: str) -> list[Segment]:
+    def segments(self, conversation_id: str) -> list[TopicSegment]:
         """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
         from recollect.derive.topics import reading
 
@@ -322,7 +322,7 @@ class Knowledge(Handle):
         return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
-    def _entities_by_hand(self) -> ByHand:
-        from recollect.derive.entities.by_hand import ByHand
+    def _entities_by_hand(self) -> EntitiesByHand:
+        from recollect.derive.entities.by_hand import EntitiesByHand
 
-        return ByHand(self._space)
+        return EntitiesByHand(self._space)

@@ -77,10 +77,10 @@ class Work(Handle):
         for how many seconds nothing was done, and in how many something that failed is tried again. `again` as in
         `consolidate`.
         """
-        from recollect.derive.shift import Shift
+        from recollect.derive.shift import WorkerLoop
 
         names = None if namespaces is None else [checked(name) for name in namespaces]
-        shift = Shift(
+        shift = WorkerLoop(
             self._store,
             self._worker,
             self._make_quality,
@@ -103,7 +103,7 @@ class Work(Handle):
         if self._model is None:
             return None
         spaces = [self._store.space(checked(name)) for name in namespaces or [self.namespace]]
-        return backlogs(spaces, model_works(self._embedder), self._model)
+        return backlogs(spaces, model_works(), self._model)
 
     def _renew_passages(self, name: Namespace, is_time: Callable[[], bool]) -> bool:
         """Makes anew the passages that an earlier version made, until it is time for other work; search uses those

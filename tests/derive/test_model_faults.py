@@ -70,7 +70,7 @@ class Ward:
     ) -> None:
         self.space, self.clock = store.space(Namespace(name)), clock
         model = model_of(provider, server, silence=silence, longest=20)
-        self._worker = worker(store, clock, model, concurrency=1, retry=Retry(attempts=100), kit=None)
+        self._worker = worker(store, clock, model, concurrency=1, retry=Retry(attempts=100), handlers=None)
         self._forms = len(model._forms)
         self._lock = threading.Lock()
         server.otherwise = self._answer

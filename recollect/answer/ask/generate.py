@@ -15,7 +15,7 @@ from recollect.answer.evidence import Citation, Evidence, SourcePassage
 from recollect.answer.extract import best_quote
 from recollect.answer.intents import Intent, Settings
 from recollect.models.language.talk import Said, TalkingModel
-from recollect.models.language.transcript import Entry, heading, material, room_for
+from recollect.models.language.transcript import TranscriptEntry, heading, material, room_for
 from recollect.text.clean import marked
 from recollect.text.terms import terms
 
@@ -88,7 +88,7 @@ def generate(
 def prompt(evidence: Evidence, settings: Settings) -> str:
     """The material and the question. What was said carries the mark of recall, so that no proxy stores it again."""
     evidence = _shown(evidence, settings)
-    entries = [Entry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
+    entries = [TranscriptEntry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
     parts = ["RETRIEVED MESSAGES:", material(entries, most_tokens=settings.material_tokens).text]
     if evidence.relations:
         parts += ["WHAT IS KNOWN OF THE NAMES:", *(f"| {_line(relation)}" for relation in evidence.relations)]

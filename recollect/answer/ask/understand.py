@@ -16,7 +16,7 @@ from recollect.answer.intents import SETTINGS, Intent, Settings, read_intent
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import prompt, request
-from recollect.models.language.transcript import Entry, material
+from recollect.models.language.transcript import TranscriptEntry, material
 from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
 from recollect.search.query.parts import compared, concrete
@@ -195,7 +195,7 @@ def _other(question: str, queries: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shown(question: str) -> str:
-    return material([Entry(NodeId("question"), "the question", question)], most_tokens=_MOST_TOKENS).text
+    return material([TranscriptEntry(NodeId("question"), "the question", question)], most_tokens=_MOST_TOKENS).text
 
 
 def _key(model: LanguageModel, name: str, question: str) -> tuple[str, str, str]:

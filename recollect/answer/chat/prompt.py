@@ -12,7 +12,7 @@ from importlib import resources
 
 from recollect.answer.evidence import SourcePassage
 from recollect.models.language.talk import Said
-from recollect.models.language.transcript import Entry, heading, material
+from recollect.models.language.transcript import TranscriptEntry, heading, material
 from recollect.text.clean import marked
 
 _NOTHING = "(nothing)"
@@ -47,7 +47,10 @@ def asked(
     known beside the messages that may answer.
     """
     parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, answered), "", "RETRIEVED KNOWLEDGE:"]
-    entries = [Entry(source.message.id, _heading(source), source.message.content, _place(source)) for source in sources]
+    entries = [
+        TranscriptEntry(source.message.id, _heading(source), source.message.content, _place(source))
+        for source in sources
+    ]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
     beside = [f"| {line}" for part in more for line in part.splitlines()]
     return f"{marked(chr(10).join([*parts, knowledge, *beside]))}\n\nUSER QUERY:\n{question}"

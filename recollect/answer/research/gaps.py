@@ -10,7 +10,7 @@ from recollect.answer.research.findings import Finding, Findings
 from recollect.answer.research.plan import SubQuery, named, told_heading
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import request
-from recollect.models.language.transcript import Entry, heading, material
+from recollect.models.language.transcript import TranscriptEntry, heading, material
 from recollect.search.query.phrasing import META_TERMS
 from recollect.text.clean import marked
 from recollect.text.terms import terms, words
@@ -59,7 +59,7 @@ def prompt(question: str, findings: Findings) -> str:
         f"{'' if finding.is_known else ', none of them an answer'})"
         for finding in findings.of
     ]
-    entries = [Entry(p.message.id, heading(p.message), p.message.content) for p in findings.passages]
+    entries = [TranscriptEntry(p.message.id, heading(p.message), p.message.content) for p in findings.passages]
     shown = marked(material(entries, most_tokens=_SHOWN).text) if entries else "(nothing)"
     return "\n".join(["SEARCHES:", *searches, "", "MESSAGES FOUND:", shown, "", "QUESTION:", question])
 

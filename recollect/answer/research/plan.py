@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import request
-from recollect.models.language.transcript import Entry, material
+from recollect.models.language.transcript import TranscriptEntry, material
 from recollect.record import Conversation, NodeId
 from recollect.search.query.parts import MOST, bare, is_comparing, parts_of, subject_of
 
@@ -67,7 +67,7 @@ def by_rules(question: str, found: Sequence[Conversation] = ()) -> Plan:
 
 def by_model(model: LanguageModel, question: str, found: Sequence[Conversation]) -> tuple[Plan, Completion]:
     """A model's plan, with what it took. Raises ModelError."""
-    entries = [Entry(one.id, "conversation", one.title) for one in found]
+    entries = [TranscriptEntry(one.id, "conversation", one.title) for one in found]
     shown = material(entries, most_tokens=_TITLES).text if entries else "(none)"
     text = f"TITLES OF CONVERSATIONS THAT MAY MATTER:\n{shown}\n\nQUESTION:\n{question}"
     answer = model.complete(request("research_plan", text))

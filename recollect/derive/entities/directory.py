@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.derive.entities.added import ADDED, added_id
-from recollect.derive.entities.entity import Correction, Entity, united, unmentioned
+from recollect.derive.entities.entity import Entity, EntityCorrection, united, unmentioned
 from recollect.derive.entities.naming import ABOUT, YOU, about_id, correction_id, entity_id, folded, group
 from recollect.derive.entities.relations import SAME
 from recollect.derive.tasks.base import LIVE
@@ -95,7 +95,7 @@ class Directory:
     def _united(self, ids: list[NodeId]) -> list[Entity]:
         """The entities around these nodes, with all that leads to them by being the same."""
         nodes: dict[NodeId, Node] = {}
-        corrections: dict[NodeId, Correction] = {}
+        corrections: dict[NodeId, EntityCorrection] = {}
         frontier = ids
         same = []
         for _ in range(_ROUNDS):
@@ -143,13 +143,13 @@ class Directory:
         return [node for node in found.items if not node.erased]
 
 
-def _corrections(nodes: Iterable[Node], known: Mapping[NodeId, Correction]) -> dict[NodeId, Correction]:
+def _corrections(nodes: Iterable[Node], known: Mapping[NodeId, EntityCorrection]) -> dict[NodeId, EntityCorrection]:
     """What nodes say of entities, by entity, beside what is known."""
     found = dict(known)
     for node in nodes:
         if node.erased or node.state not in (SAID, ADDED):
             continue
-        one = Correction.of(node)
+        one = EntityCorrection.of(node)
         before = found.get(one.entity, one)
         found[one.entity] = replace(before, added=one.added) if one.added else replace(one, added=before.added)
     return found

@@ -53,7 +53,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class EntityCorrection:
     """What a person said of an entity: it outranks what was derived. `added`: that it was added as such."""
 
     entity: NodeId
@@ -79,10 +79,10 @@ class Correction:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was corrected."""
-        return replace(self, added=None) == Correction(self.entity)
+        return replace(self, added=None) == EntityCorrection(self.entity)
 
     @classmethod
-    def of(cls, node: Node) -> Correction:
+    def of(cls, node: Node) -> EntityCorrection:
         """As a node holds it."""
         body = node.body
         if node.state == ADDED:
@@ -99,7 +99,7 @@ class Correction:
         )
 
 
-Corrections = Mapping[NodeId, Correction]
+Corrections = Mapping[NodeId, EntityCorrection]
 
 
 def united(nodes: Sequence[Node], same: Sequence[Edge], corrections: Corrections) -> list[Entity]:

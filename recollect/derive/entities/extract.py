@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from recollect.derive.entities import cjk
 from recollect.derive.entities.known import FIRST_NAMES, KNOWN, WORDS_TOO
-from recollect.derive.entities.lines import Line, lines
+from recollect.derive.entities.lines import TextLine, lines
 from recollect.derive.entities.naming import folded
 from recollect.derive.entities.types import type_of
 from recollect.derive.entities.wording import (
@@ -112,7 +112,7 @@ def _runs(text: str) -> _Runs:
     ]
 
 
-def _names_of(line: Line, runs: _Runs, mid: frozenset[str], *, strict: bool) -> Iterator[tuple[str, int]]:
+def _names_of(line: TextLine, runs: _Runs, mid: frozenset[str], *, strict: bool) -> Iterator[tuple[str, int]]:
     text = line.text
     taken: list[tuple[int, int]] = []
     if not line.heading and any(sign in text for sign in _QUOTES):
@@ -289,7 +289,7 @@ def _is_noise(word: str) -> bool:
     return len(word) > 40 or len(word) < 4
 
 
-def _mid_sentence(cut: list[tuple[Line, _Runs]]) -> frozenset[str]:
+def _mid_sentence(cut: list[tuple[TextLine, _Runs]]) -> frozenset[str]:
     """Single capitalised words that stand within sentences somewhere in the text, folded."""
     found = set()
     for line, runs in cut:

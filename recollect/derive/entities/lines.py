@@ -32,7 +32,7 @@ _ENDS = (".", "!", "?", ";", ",", "…", "。", "！", "？", '"', "”", ")")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line or label, without its bullet and emphasis. `start` is where it began in the text, roughly."""
 
     text: str
@@ -40,7 +40,7 @@ class Line:
     heading: bool = False
 
 
-def lines(text: str) -> list[Line]:
+def lines(text: str) -> list[TextLine]:
     """The lines in order."""
     cleaned = without_code(text, "\n\n")
     cleaned = _OUT.sub(_blank, cleaned) if any(sign in cleaned for sign in _SIGNS_OF_OUT) else cleaned
@@ -48,7 +48,7 @@ def lines(text: str) -> list[Line]:
         cleaned = _INLINE.sub(lambda m: m[2] if _ONE_NAME.fullmatch(m[2]) else " ", cleaned)
     if "](" in cleaned:
         cleaned = _LINK.sub(r"\1", cleaned)
-    found: list[Line] = []
+    found: list[TextLine] = []
     at, end = 0, len(cleaned.rstrip())
     for raw in cleaned.split("\n"):
         if raw.strip():
@@ -57,20 +57,20 @@ def lines(text: str) -> list[Line]:
     return found
 
 
-def _read(raw: str, at: int, *, heads: bool) -> list[Line]:
+def _read(raw: str, at: int, *, heads: bool) -> list[TextLine]:
     """The line with its label. `heads`: others follow, which it may be the heading of."""
     if _HEADING.match(raw):
-        return [Line(_EMPHASIS.sub("", raw.lstrip("# |=-")), at, heading=True)]
+        return [TextLine(_EMPHASIS.sub("", raw.lstrip("# |=-")), at, heading=True)]
     body = _BULLET.sub("", raw, count=1)
     listed = len(body) != len(raw.lstrip())
-    found: list[Line] = []
+    found: list[TextLine] = []
     label = _LABEL.match(body) or _PLAIN_LABEL.match(body)
     if label:
-        found.append(Line(label[1].strip(), at, heading=True))
+        found.append(TextLine(label[1].strip(), at, heading=True))
         body = body[label.end() :]
     body = _EMPHASIS.sub("", body).strip() if "*" in body or "_" in body else body.strip()
     if body:
-        found.append(Line(body, at + 1, heading=_is_heading(body, listed=listed, heads=heads)))
+        found.append(TextLine(body, at + 1, heading=_is_heading(body, listed=listed, heads=heads)))
     return found
 
 

@@ -17,7 +17,7 @@ from recollect.derive.entities.naming import YOU, entity_id, folded
 from recollect.derive.entities.statements import SAME, is_apt
 from recollect.derive.entities.tally import BY_MODEL, BY_RULES, BY_TURN, MENTIONS, Share, mention
 from recollect.derive.tasks.base import Effects, ModelWork, Setting
-from recollect.derive.tasks.runs import Run, material
+from recollect.derive.tasks.runs import MessageRun, material
 from recollect.index.passages import is_person
 from recollect.models.language.base import Completion, Request
 from recollect.models.language.prompts import prompt, request
@@ -64,7 +64,7 @@ class EntitiesByModel(ModelWork):
 class _Answer:
     """An answer, read against the messages that it is about."""
 
-    def __init__(self, run: Run, material: Material, data: Mapping[str, Any], bears_out: BearsOut) -> None:
+    def __init__(self, run: MessageRun, material: Material, data: Mapping[str, Any], bears_out: BearsOut) -> None:
         self._messages, self._bears_out = {message.id: message for message in run.messages}, bears_out
         self._run, self._material, self._data = RUNS.id(run), material, data
         self._names: dict[str, str] = {}  # folded spelling: the name that it stands for

@@ -13,7 +13,7 @@ from datetime import datetime
 from recollect.derive.facts.book import (
     CLAIMS,
     SAME,
-    Ledger,
+    ClaimChanges,
     current_hands,
     derived_claims,
     facts_in,
@@ -22,7 +22,7 @@ from recollect.derive.facts.book import (
     slots_since,
     source_claims,
 )
-from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
+from recollect.derive.facts.by_hand import CORRECTS, FactsByHand, by_hand_id
 from recollect.derive.facts.claim import Provenance, slot_of
 from recollect.derive.facts.fact import Fact, facts_of, is_rule
 from recollect.derive.facts.instructions import check_room, rule_words, same_rule
@@ -44,15 +44,15 @@ _SHOWN = ("live", "superseded")
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedFact:
     """A fact that is named: its node, the slot and identity that it has, and what is entered for that."""
 
     node: Node
     slot: NodeId
     identity: str
-    ledger: Ledger
+    ledger: ClaimChanges
 
-    def by(self, hand: ByHand) -> _Named:
+    def by(self, hand: FactsByHand) -> _NamedFact:
         """The same by today's digest."""
         return replace(self, identity=hand.named(self.identity))
 
@@ -154,7 +154,7 @@ class Corrections:
         gone = frozenset(ids)
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
-            ledger = Ledger()
+            ledger = ClaimChanges()
             claims = view.edges(ids, (CLAIMS,), "in", limit=_ALL)
             ledger.drop(claims)
             hands = current_hands(view, sorted({edge.source_id for edge in claims}), ledger)
@@ -277,18 +277,18 @@ def resolve_fact(view: View, name: str) -> NodeId:
     return found[0].id
 
 
-def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = None) -> _Named:
+def _find(view: View, id: str, *, gone: bool = False, ledger: ClaimChanges | None = None) -> _NamedFact:
     """The fact of an id, or the one that its claims are shown in now; `gone`: be it nowhere. Raises NotFound."""
     found = next(iter(_facts_of(view, id)), None)
-    ledger = ledger if ledger is not None else Ledger()
+    ledger = ledger if ledger is not None else ClaimChanges()
     if found is not None and is_old(found):
         entered(view, [found], ledger)
         claim = claims_of(ledger.records[found.id])[0]
         hand = current_hands(view, [claim.slot], ledger)[claim.slot]
         identity = next((edit.becomes for edit in hand.edits if edit.of == claim.identity), claim.identity)
-        named = _Named(found, claim.slot, identity, ledger)
+        named = _NamedFact(found, claim.slot, identity, ledger)
     elif found is not None and "slot" in found.body:
-        named = _Named(found, NodeId(found.body["slot"]), str(found.body["identity"]), ledger)
+        named = _NamedFact(found, NodeId(found.body["slot"]), str(found.body["identity"]), ledger)
     else:
         raise _unknown(id)
     if found.state in _SHOWN and found.text:
@@ -300,13 +300,13 @@ def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = No
     for slot, of in places:
         shown = [node for node in facts_in(view, slot) if node.body.get("identity") in hands[slot].shown_as(of)]
         for node in sorted(shown, key=lambda node: node.state != "live"):
-            return _Named(node, slot, str(node.body["identity"]), ledger)
+            return _NamedFact(node, slot, str(node.body["identity"]), ledger)
     if not gone and found.state != SAME:  # such a record is hidden by what is pinned, or tells an end alone
         raise _unknown(id)
     return named
 
 
-def _join(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:
+def _join(hands: dict[NodeId, FactsByHand], slot: NodeId, other: NodeId, of: str) -> None:
     """Has what is told of the value of an edit, in a slot of its own, settle with the fact that was edited."""
     there = hands[other]
     if other != slot and of not in there.moved and not any(of in (one.of, one.becomes) for one in there.edits):
@@ -315,7 +315,7 @@ def _join(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> 
         hands[slot] = replace(joined, pins=joined.pins | (there.pins & {of}))
 
 
-def _part(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:
+def _part(hands: dict[NodeId, FactsByHand], slot: NodeId, other: NodeId, of: str) -> None:
     """Takes that back, for another edit."""
     if hands[slot].taken.get((other, of)) == of:
         hands[slot], hands[other] = hands[slot].leaving(other, of), hands[other].staying(of)
@@ -329,9 +329,9 @@ def _facts_of(view: View, id: str) -> list[Node]:
     return [node for node in view.get(Node, [NodeId(id)]) if node.kind is NodeKind.FACT and not node.erased]
 
 
-def _decided(view: View, hands: Sequence[ByHand], entered: Ledger) -> Effects:
+def _decided(view: View, hands: Sequence[FactsByHand], entered: ClaimChanges) -> Effects:
     """What follows from decisions: themselves, and the facts of their slots settled anew."""
-    former = {slot: ByHand(slot) for hand in (*entered.hands.values(), *hands) for slot in hand.former}
+    former = {slot: FactsByHand(slot) for hand in (*entered.hands.values(), *hands) for slot in hand.former}
     decided = {**entered.hands, **former, **{hand.slot: hand for hand in hands}}
     made = settled(view, replace(entered, hands=decided))
     nodes = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in decided])}

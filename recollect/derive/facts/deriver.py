@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from recollect.derive.facts.book import CLAIMS, MODEL, RULES, Ledger, settled
+from recollect.derive.facts.book import CLAIMS, MODEL, RULES, ClaimChanges, settled
 from recollect.derive.facts.claim import Claim, from_plain, with_ended_doses
 from recollect.derive.facts.lasting import heard_rules
 from recollect.derive.facts.model import RUNS
@@ -27,7 +27,7 @@ class Facts:
 
     def derive(self, view: View, portions: Sequence[Portion], setting: Setting) -> Effects:
         """The claims of the messages, and the facts of every slot that they touch."""
-        ledger = Ledger()
+        ledger = ClaimChanges()
         for portion in portions:
             ledger.add(claims_of(portion), RULES)
         whole = [i for p in portions if p.whole for i in (*(m.id for m in p.messages), *p.gone)]
@@ -51,7 +51,7 @@ class Facts:
         return replace(made, tasks=tasks, states=states)
 
 
-def _prove_again(edge: Edge, message: Message, ledger: Ledger) -> None:
+def _prove_again(edge: Edge, message: Message, ledger: ClaimChanges) -> None:
     """Keeps of what a model claimed what the message proves: an earlier version asked for less."""
     claims = [from_plain(message.id, plain) for plain in edge.properties["claims"]]
     proven = [fresh for claim in claims if (fresh := proved(claim, message)) is not None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.derive.facts.by_hand import ByHand, Edit
+from recollect.derive.facts.by_hand import FactsByHand, FactWording
 from recollect.derive.facts.claim import Claim, attribute_key, identity_before, identity_of, slot_before
 from recollect.record import NodeId
 
@@ -20,7 +20,7 @@ def slots_before(slot: NodeId, claims: Iterable[Claim]) -> list[NodeId]:
     return sorted({slot_before(*words) for words in there if _may_differ(*words[1:])} - {slot})
 
 
-def understood(hand: ByHand, older: Sequence[ByHand], claims: Iterable[Claim]) -> ByHand:
+def understood(hand: FactsByHand, older: Sequence[FactsByHand], claims: Iterable[Claim]) -> FactsByHand:
     """The decisions about a slot with those of its former slots, by today's digests."""
     hands = [hand, *older]
     said = {(claim.attribute, claim.value) for claim in claims}
@@ -33,14 +33,14 @@ def understood(hand: ByHand, older: Sequence[ByHand], claims: Iterable[Claim]) -
     return renamed(joined, names)
 
 
-def renamed(hand: ByHand, names: Mapping[str, str]) -> ByHand:
+def renamed(hand: FactsByHand, names: Mapping[str, str]) -> FactsByHand:
     """The decisions by other digests, where these have others."""
     if not names and not hand.former:
         return hand
     forgotten: dict[str, frozenset[NodeId]] = {}
     for of, messages in hand.forgotten.items():
         forgotten[names.get(of, of)] = forgotten.get(names.get(of, of), frozenset()) | messages
-    edits: dict[str, Edit] = {}
+    edits: dict[str, FactWording] = {}
     for edit in sorted(hand.edits, key=lambda edit: (edit.at is not None, edit.at)):
         fresh = replace(edit, of=names.get(edit.of, edit.of), becomes=names.get(edit.becomes, edit.becomes))
         same = edits.get(fresh.of)
@@ -61,7 +61,7 @@ def _may_differ(attribute: str, value: str) -> bool:
     return attribute != attribute_key(attribute) or any(map(str.isdigit, value))
 
 
-def _joined(hand: ByHand, older: ByHand) -> ByHand:
+def _joined(hand: FactsByHand, older: FactsByHand) -> FactsByHand:
     forgotten = {of: hand.forgotten.get(of, frozenset()) | messages for of, messages in older.forgotten.items()}
     return replace(
         hand,

@@ -15,7 +15,7 @@ from recollect.derive.facts.claim import USER, Claim
 from recollect.derive.facts.instructions import MOST_CHARACTERS, heard_rule
 from recollect.derive.facts.rules.draw import MADE_BY, speaker_of
 from recollect.derive.facts.rules.guards import taken_back
-from recollect.derive.facts.rules.sentences import Sentence, is_play, own_sentences
+from recollect.derive.facts.rules.sentences import OwnSentence, is_play, own_sentences
 from recollect.record import Message
 
 _LONGEST = 50  # words: who says more tells of something
@@ -41,7 +41,7 @@ def heard_rules(message: Message, before: Sequence[Message] = ()) -> list[Claim]
     return claims
 
 
-def _places(sentences: Sequence[Sentence]) -> Iterator[tuple[int, int]]:
+def _places(sentences: Sequence[OwnSentence]) -> Iterator[tuple[int, int]]:
     """Where rules are said: in one sentence, else in one and the one beside it that says that it lasts."""
     plain = [(sentence, sentence.text.replace("’", "'")) for sentence in sentences]
     alone = [sentence for sentence, text in plain if not _is_otherwise(text) and _is_rule(text)]

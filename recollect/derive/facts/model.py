@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.derive.facts.book import CLAIMS, MODEL, Ledger, settled
+from recollect.derive.facts.book import CLAIMS, MODEL, ClaimChanges, settled
 from recollect.derive.facts.claim import USER, Category, Claim, Polarity, canonical_attribute, with_ended_doses
 from recollect.derive.facts.proof import is_named, proved, stated
 from recollect.derive.facts.rules.draw import speaker_of
@@ -46,7 +46,7 @@ class FactsByModel(ModelWork):
         made_by = f"{prompt(KIND).id} {answer.model}"
         given = material(view, run)
         created = _created(view, messages[0])
-        ledger = Ledger()
+        ledger = ClaimChanges()
         claims = _claims(answer.data.get("claims", ()), messages, (*run.above, *messages), given, made_by, created)
         ledger.add(with_ended_doses(claims), MODEL, run=RUNS.id(run))
         stored = view.edges([m.id for m in messages], (CLAIMS,), "in", limit=_ALL)

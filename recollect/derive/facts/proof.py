@@ -20,7 +20,7 @@ from recollect.derive.facts.rules.guards import (
     taken_back,
     told_part,
 )
-from recollect.derive.facts.rules.sentences import Sentence, own_sentences
+from recollect.derive.facts.rules.sentences import OwnSentence, own_sentences
 from recollect.record import Message
 from recollect.text.quantities import quantities
 from recollect.text.terms import AUXILIARIES, PRONOUNS, terms
@@ -38,7 +38,7 @@ _OF_DENIALS = frozenset({"avoids", "dislikes", "intolerance", "condition", "habi
 def stated(message: Message, quote: str, attribute: str = "") -> tuple[int, int] | None:
     """Where the message states these words, whole and in its author's own voice; None where it does not."""
     words = quote.strip()
-    sentences: list[Sentence] | None = None
+    sentences: list[OwnSentence] | None = None
     at = message.content.find(words) if words else -1
     while at >= 0:
         end = at + len(words)
@@ -167,7 +167,7 @@ def _is_heading(label: str, attribute: str) -> bool:
     return canonical_attribute(label) == attribute or any(word[0].isdigit() for word in words)
 
 
-def _is_meant(content: str, at: int, end: int, sentences: Sequence[Sentence]) -> bool:
+def _is_meant(content: str, at: int, end: int, sentences: Sequence[OwnSentence]) -> bool:
     covered = at
     if at < taken_back(content):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from recollect.derive.facts.book import Ledger, current_hands, settled
+from recollect.derive.facts.book import ClaimChanges, current_hands, settled
 from recollect.derive.facts.by_hand import BY_HAND
 from recollect.derive.facts.correct import entered_effects
 from recollect.derive.facts.stored import ENTERED, MARK, must_be_entered, old_ones
@@ -54,4 +54,4 @@ class SettleWork:
         slots = [NodeId(node.body["slot"]) for node in nodes if node.state == BY_HAND and not node.erased]
         if not slots:
             return Effects()
-        return settled(view, Ledger(hands=current_hands(view, slots)))
+        return settled(view, ClaimChanges(hands=current_hands(view, slots)))

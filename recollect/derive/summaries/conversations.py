@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect.derive.summaries.extract import Sentence, choose, weighed
+from recollect.derive.summaries.extract import ScoredSentence, choose, weighed
 from recollect.derive.summaries.nodes import CONVERSATION, conversation_summary_id, extractive, quoted, told
 from recollect.derive.summaries.parts import by_message
 from recollect.derive.summaries.phrases import phrases
@@ -91,20 +91,20 @@ def conversation_summary(
     )
 
 
-def best_of(sentences: Sequence[Sentence], messages: Sequence[Message], policy: Policy) -> list[dict[str, Any]]:
+def best_of(sentences: Sequence[ScoredSentence], messages: Sequence[Message], policy: Policy) -> list[dict[str, Any]]:
     """Those of the sentences of messages that a long extract of them would hold, quoted."""
     return quoted([sentences[place] for place in choose(sentences, policy.longest)], messages)
 
 
-def as_sentences(sentences: Sequence[Mapping[str, Any]]) -> list[Sentence]:
+def as_sentences(sentences: Sequence[Mapping[str, Any]]) -> list[ScoredSentence]:
     """Quoted sentences to choose from."""
     return [
-        Sentence(one["text"], place, one["worth"], one["vital"], True, frozenset(terms(one["text"])))
+        ScoredSentence(one["text"], place, one["worth"], one["vital"], True, frozenset(terms(one["text"])))
         for place, one in enumerate(sentences)
     ]
 
 
-def _themes(closed: Closed, waiting: Sequence[Sentence], policy: Policy) -> list[str]:
+def _themes(closed: Closed, waiting: Sequence[ScoredSentence], policy: Policy) -> list[str]:
     counted = dict(closed.themes)
     for theme in phrases(by_message(waiting), policy.themes):
         counted[theme] = counted.get(theme, 0) + 1

@@ -64,7 +64,7 @@ class _State:
 
 
 @dataclass(slots=True)
-class _Made:
+class _MadeSummaries:
     fresh: list[Node] = field(default_factory=list)
     old: dict[NodeId, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -117,8 +117,8 @@ class Summaries:
 
     def _conversation(
         self, view: View, portion: Portion, setting: Setting
-    ) -> tuple[_Made, _State, tuple[Message, ...]]:
-        state, made, policy = _State.read(portion.state), _Made(), self._policy
+    ) -> tuple[_MadeSummaries, _State, tuple[Message, ...]]:
+        state, made, policy = _State.read(portion.state), _MadeSummaries(), self._policy
         conversation = portion.conversation.id
         if portion.whole:
             where = Where(kinds=(NodeKind.SUMMARY,), conversation=conversation)

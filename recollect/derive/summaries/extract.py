@@ -38,7 +38,7 @@ _IS_VITAL, _IS_QUESTION, _IS_ANSWER = (FEATURES.index(name) for name in ("vital"
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class ScoredSentence:
     """A sentence that may be kept. `worth` compares it with others, `vital` are those that should not be lost."""
 
     text: str
@@ -49,7 +49,7 @@ class Sentence:
     terms: frozenset[str]
 
 
-def weighed(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> list[Sentence]:
+def weighed(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> list[ScoredSentence]:
     """All sentences worth a look with what they are worth, in order."""
     found = candidates(messages, policy)
     if not found:
@@ -58,7 +58,7 @@ def weighed(messages: Sequence[Message], policy: Policy, embedder: Embedder) -> 
     vital = (table[:, _IS_VITAL] > 0) & (table[:, _IS_QUESTION] == 0) & (table[:, _IS_ANSWER] == 0)
     worth = table @ _WEIGHTS + _VITAL * vital + _ENDS * _ends(found, len(messages))
     return [
-        Sentence(one.text, one.message, round(float(value), 3), bool(kept), not one.answer, one.terms)
+        ScoredSentence(one.text, one.message, round(float(value), 3), bool(kept), not one.answer, one.terms)
         for one, value, kept in zip(found, worth, vital, strict=True)
     ]
 
@@ -72,7 +72,7 @@ def _ends(found: Sequence[Candidate], messages: int) -> NDArray[np.float64]:
     )
 
 
-def choose(sentences: Sequence[Sentence], length: int) -> list[int]:
+def choose(sentences: Sequence[ScoredSentence], length: int) -> list[int]:
     """Which of them make the best extract of at most `length` characters: their places, in order.
 
     One after the other the best that still fits; what repeats a chosen one is worth less. The best of all is taken

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from recollect.derive.summaries.extract import Sentence
+from recollect.derive.summaries.extract import ScoredSentence
 from recollect.derive.summaries.parts import speaker
 from recollect.derive.tasks.base import LIVE, retired
 from recollect.record import Edge, Message, Node, NodeId, NodeKind, iso, stable_id
@@ -53,7 +53,7 @@ def worded(messages: Iterable[Message], before: str = "") -> str:
     return digest
 
 
-def quoted(sentences: Sequence[Sentence], messages: Sequence[Message]) -> list[dict[str, Any]]:
+def quoted(sentences: Sequence[ScoredSentence], messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Sentences with who said them, in which message and on which day, for the body of a node."""
     return [
         {

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.derive.summaries.extract import Sentence
+from recollect.derive.summaries.extract import ScoredSentence
 from recollect.derive.summaries.phrases import phrases
 from recollect.derive.summaries.policy import Policy
 from recollect.derive.summaries.signs import ACTIONS, CONCERNS, FEELINGS, IMPERATIVES, OWN, OWN_SIGNS, STRONG_ACTIONS
@@ -27,7 +27,7 @@ def speaker(message: Message) -> str:
     return message.speaker if message.speaker and is_person(message.speaker) else message.role.value
 
 
-def tactical_parts(messages: Sequence[Message], sentences: Sequence[Sentence], policy: Policy) -> dict[str, Any]:
+def tactical_parts(messages: Sequence[Message], sentences: Sequence[ScoredSentence], policy: Policy) -> dict[str, Any]:
     """Themes, concerns, emotional state, actions, and what is exact and must not be lost."""
     surface = [frozenset(words(one.text)) for one in sentences]
     return {
@@ -47,7 +47,7 @@ def tactical_parts(messages: Sequence[Message], sentences: Sequence[Sentence], p
     }
 
 
-def by_message(sentences: Sequence[Sentence]) -> list[str]:
+def by_message(sentences: Sequence[ScoredSentence]) -> list[str]:
     """The beginning of what each message says, where it says anything."""
     texts: dict[int, list[str]] = {}
     for one in sentences:
@@ -68,17 +68,17 @@ def strategic_parts(blocks: Sequence[Mapping[str, Any]], policy: Policy) -> dict
     }
 
 
-def _best(sentences: Sequence[Sentence], policy: Policy) -> list[str]:
+def _best(sentences: Sequence[ScoredSentence], policy: Policy) -> list[str]:
     return [_short(one.text) for one in _in_order(sentences, policy.of_each)]
 
 
-def _in_order(sentences: Sequence[Sentence], most: int) -> list[Sentence]:
+def _in_order(sentences: Sequence[ScoredSentence], most: int) -> list[ScoredSentence]:
     """The weightiest, in the order in which they were said."""
     best = sorted(range(len(sentences)), key=lambda place: (-sentences[place].worth, place))[:most]
     return [sentences[place] for place in sorted(best)]
 
 
-def _is_action(one: Sentence, surface: frozenset[str]) -> bool:
+def _is_action(one: ScoredSentence, surface: frozenset[str]) -> bool:
     lowered = one.text.lower()
     if lowered.endswith(("?", "？")) or (lowered.isascii() and len(lowered) < _LEAST_ACTION):
         return False
@@ -87,7 +87,7 @@ def _is_action(one: Sentence, surface: frozenset[str]) -> bool:
     return not one.own and (not ACTIONS.isdisjoint(surface) or lowered.partition(" ")[0] in IMPERATIVES)
 
 
-def _feelings(sentences: Sequence[Sentence], surface: Sequence[frozenset[str]]) -> str:
+def _feelings(sentences: Sequence[ScoredSentence], surface: Sequence[frozenset[str]]) -> str:
     """The feelings that a person names in the first person, with the sentence that shows the first of each."""
     found: dict[str, str] = {}
     for one, said in zip(sentences, surface, strict=True):

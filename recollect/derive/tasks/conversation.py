@@ -31,7 +31,7 @@ _AT_ONCE = 2_000  # messages in one change, unless a conversation alone has more
 _PATIENCE = 30.0  # seconds of planning anew
 
 
-class Conversations:
+class ConversationWork:
     """Derives everything from conversations. Pure but for the store: the same messages give the same nodes."""
 
     def __init__(

@@ -34,7 +34,7 @@ _ASKED, _PENDING, _OVER = "asked", "pending", "above"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MessageRun:
     """The messages that are asked about, and the few that stand above them, to understand them by."""
 
     messages: tuple[Message, ...]
@@ -50,7 +50,7 @@ class Runs:
     kind: str
     worth: Callable[[Message], bool] = lambda _: True
 
-    def id(self, run: Run) -> NodeId:
+    def id(self, run: MessageRun) -> NodeId:
         """The same for the same messages in the same words below the same words, under the same prompt."""
         from recollect.models.language.prompts import prompt
 
@@ -61,7 +61,7 @@ class Runs:
         """The ids of all runs of a conversation, and of what they were while they grew."""
         for start, end in _cut(messages):
             run, above = tuple(messages[start:end]), tuple(messages[max(0, start - _ABOVE) : start])
-            yield from (self.id(Run(run[: length + 1], above)) for length in range(len(run)))
+            yield from (self.id(MessageRun(run[: length + 1], above)) for length in range(len(run)))
 
     def wished(self, view: View, portion: Portion, setting: Setting) -> tuple[list[Task], Metadata]:
         """The tasks for the runs of a portion, and what the deriver has to find in the state of the next one: the
@@ -73,10 +73,10 @@ class Runs:
         messages = [*view.get(Message, waiting), *portion.messages]
         told, first = [*over, *messages], len(over)
         cut = [
-            Run(tuple(messages[start:end]), tuple(told[max(0, first + start - _ABOVE) : first + start]))
+            MessageRun(tuple(messages[start:end]), tuple(told[max(0, first + start - _ABOVE) : first + start]))
             for start, end in _cut(messages)
         ]
-        last = cut[-1] if cut and len(cut[-1].messages) < _LONGEST else Run((), tuple(told[-_ABOVE:]))
+        last = cut[-1] if cut and len(cut[-1].messages) < _LONGEST else MessageRun((), tuple(told[-_ABOVE:]))
         pending = {_PENDING: [m.id for m in last.messages], _OVER: [m.id for m in last.above]}
         if setting.model is None:
             return [], pending
@@ -84,12 +84,12 @@ class Runs:
         asked = {node.id for node in view.get(Node, list(runs)) if node.state == _ASKED}
         return [self._task(own, run, run is last) for own, run in runs.items() if own not in asked], pending
 
-    def wanted(self, view: View, task: Task) -> Run | None:
+    def wanted(self, view: View, task: Task) -> MessageRun | None:
         """The run; None where it is not as it was when the task was put, or where it was open and grew on."""
         payload = orjson.loads(task.payload)
         ids, above = ([NodeId(i) for i in payload.get(name, ())] for name in ("messages", "above"))
         living = [m for m in view.get(Message, [*above, *ids]) if not m.deleted and not m.erased and m.active]
-        run = Run(tuple(living[len(above) :]), tuple(living[: len(above)]))
+        run = MessageRun(tuple(living[len(above) :]), tuple(living[: len(above)]))
         if len(living) != len(above) + len(ids) or stable_id("task", self.id(run)) != task.id:
             return None
         if payload["open"]:
@@ -99,11 +99,11 @@ class Runs:
                 return None
         return run
 
-    def asked(self, run: Run) -> Node:
+    def asked(self, run: MessageRun) -> Node:
         """The note that this run was asked about."""
         return Node(self.id(run), NodeKind.REPORT, state=_ASKED, conversation_id=run.messages[0].conversation_id)
 
-    def _task(self, own: NodeId, run: Run, is_open: bool) -> Task:
+    def _task(self, own: NodeId, run: MessageRun, is_open: bool) -> Task:
         """Due at once where the run has ended, else when the conversation has been quiet."""
         last = max((m.timestamp for m in run.messages if m.timestamp), default=None)
         ids = {"messages": [m.id for m in run.messages], "above": [m.id for m in run.above]}
@@ -116,7 +116,7 @@ class Runs:
         )
 
 
-def material(view: View, run: Run) -> Material:
+def material(view: View, run: MessageRun) -> Material:
     """A run as a model is given it, with what stands above it."""
     conversations = view.get(Conversation, [run.messages[0].conversation_id])
     return transcript(run.messages, before=run.above, title=conversations[0].title if conversations else "")

@@ -37,34 +37,34 @@ def jaccard(one: frozenset[int], other: frozenset[int]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnTopics:
     """What a turn is about: its entities and its words, as numbers."""
 
     entities: frozenset[int] = frozenset()
     words: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, message: Message) -> Turn:
+    def of(cls, message: Message) -> TurnTopics:
         """Of one message."""
         named = (group(folded(mention.name)) for mention in found_in(message.content))
         said = (term for term in terms(message.content[:_READ]) if len(term) > 3 and not term.isdigit())
         return cls(_numbers(named), _numbers(said))
 
-    def with_more(self, other: Turn) -> Turn:
+    def with_more(self, other: TurnTopics) -> TurnTopics:
         """The turn with another message in it."""
-        return Turn(_first(self.entities, other.entities), _first(self.words, other.words))
+        return TurnTopics(_first(self.entities, other.entities), _first(self.words, other.words))
 
 
 @dataclass(slots=True)
 class Drift:
     """The last turns of a segment. `takes` one message after the other."""
 
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[TurnTopics] = field(default_factory=list)
 
     @classmethod
     def read(cls, state: Sequence[Sequence[str]]) -> Drift:
         """As it was left."""
-        return cls([Turn(_unpacked(entities), _unpacked(words)) for entities, words in state])
+        return cls([TurnTopics(_unpacked(entities), _unpacked(words)) for entities, words in state])
 
     def state(self) -> list[list[str]]:
         """To go on from."""
@@ -72,7 +72,7 @@ class Drift:
 
     def takes(self, message: Message) -> bool:
         """Whether a new segment begins with this message."""
-        fresh = Turn.of(message)
+        fresh = TurnTopics.of(message)
         if message.role is not Role.USER and self.turns:
             self.turns[-1] = self.turns[-1].with_more(fresh)
             return False
@@ -80,7 +80,7 @@ class Drift:
         self.turns = [fresh] if drifts else [*self.turns[1 - TURNS :], fresh]
         return drifts
 
-    def _is_elsewhere(self, fresh: Turn) -> bool:
+    def _is_elsewhere(self, fresh: TurnTopics) -> bool:
         entities = frozenset[int]().union(*(turn.entities for turn in self.turns))
         words = frozenset[int]().union(*(turn.words for turn in self.turns))
         if not (fresh.entities and entities) or len(fresh.words) < _LEAST_WORDS:
@@ -106,4 +106,4 @@ def _unpacked(text: str) -> frozenset[int]:
     return frozenset(array("I", base64.b85decode(text)))
 
 
-__all__ = ["ENTITIES_UNDER", "TURNS", "WORDS_UNDER", "Drift", "Metadata", "Turn", "jaccard"]
+__all__ = ["ENTITIES_UNDER", "TURNS", "WORDS_UNDER", "Drift", "Metadata", "TurnTopics", "jaccard"]

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollect.importers.found import Found, found_on_this_machine
+from recollect.importers.found import FoundSource, found_on_this_machine
 from recollect.record import iso
 from recollect.watching.kept import ImportedFiles
 from recollect.watching.waiting import not_in
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from recollect.store import Counts
 
 
-def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[Found]:
+def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[FoundSource]:
     """What lies on this machine, of sources that have nothing in the memory or have changed since they were imported:
     by the last import or, as far as it is `kept`, by `recollect watch` or a hook.
     """
@@ -32,7 +32,7 @@ def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles
     ]
 
 
-def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -> bool:
+def _is_newer(found: FoundSource, last: datetime | None, kept: ImportedFiles | None) -> bool:
     if last is not None and (found.newest is None or found.newest <= last):
         return False
     if not kept or not found.path.is_dir():
@@ -40,7 +40,7 @@ def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -
     return bool(not_in(found.path, kept, last))
 
 
-def found_labels(found: Sequence[Found]) -> str:
+def found_labels(found: Sequence[FoundSource]) -> str:
     """As in "Codex sessions (31), ChatGPT export"."""
     files: dict[str, int] = {}
     for one in found:
@@ -48,7 +48,7 @@ def found_labels(found: Sequence[Found]) -> str:
     return ", ".join(f"{name} ({count:,})" if count > 1 else name for name, count in files.items())
 
 
-def _named(found: Found) -> str:
+def _named(found: FoundSource) -> str:
     return f"{found.label} sessions" if found.path.is_dir() else f"{found.label} export"
 
 
@@ -60,6 +60,6 @@ def tilde(place: Place) -> str:
     return str(place)
 
 
-def found_as_json(found: Found) -> dict[str, Any]:
+def found_as_json(found: FoundSource) -> dict[str, Any]:
     """Something found on this machine, as JSON."""
     return {"label": found.label, "path": str(found.path), "files": found.files, "newest": iso(found.newest)}

@@ -327,7 +327,10 @@ VIEWS: Mapping[str, View] = {
     "Path": View("text=str() *", "A way from one entity to another."),
     "Paths": View(doc="The shortest ways between two entities; where there is none, what each is next to."),
     "Topic": View(doc="What many conversations are about."),
-    "Segment": View(doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages."),
+    "Segment": View(
+        doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages.",
+        of="TopicSegment",
+    ),
     "Summary": View(
         doc="What messages come down to.",
         told={

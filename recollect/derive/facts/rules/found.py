@@ -7,7 +7,7 @@ from typing import NamedTuple
 from recollect.derive.facts.claim import Category, Polarity
 
 
-class Found(NamedTuple):
+class RuleMatch(NamedTuple):
     """An entity, an attribute and a value; `rest` is the clause, in which times are told."""
 
     entity: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from recollect.derive.facts.rules.found import Found
+from recollect.derive.facts.rules.found import RuleMatch
 
 _NAME = r"[A-ZÄÖÜ][a-zäöüß-]+"
 _RELATIONS = {
@@ -25,16 +25,16 @@ _PATTERNS = (
 )
 
 
-def found(text: str, who: str) -> Iterator[Found]:
+def found(text: str, who: str) -> Iterator[RuleMatch]:
     """What the sentence says in these forms."""
     if not _GERMAN.search(text):
         return
     for pattern, attribute in _PATTERNS:
         if match := pattern.search(text):
             for value in re.split(r" und ", match["v"]):
-                yield Found(who, attribute, value, rest=text)
+                yield RuleMatch(who, attribute, value, rest=text)
     for match in _RELATED.finditer(text):
-        yield Found(who, _RELATIONS[match["rel"]], match["v"], rest=text)
+        yield RuleMatch(who, _RELATIONS[match["rel"]], match["v"], rest=text)
 
 
 _GERMAN = re.compile(r"\b(?:[Ii]ch (?:bin|wohne|lebe|arbeite|heiße)|[Mm]eine? \w+ heißt)\b")

@@ -16,7 +16,7 @@ _LONGEST_MESSAGE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class OwnSentence:
     """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked. `is_led_in`: a
     line before it ends in a colon, so that it may be a text that is handed over.
     """
@@ -29,7 +29,7 @@ class Sentence:
 
 def own_sentences(
     content: str, speaker: str | None, is_heading: Callable[[str], bool] | None = None
-) -> Iterator[Sentence]:
+) -> Iterator[OwnSentence]:
     """The sentences that may be drawn from, in order. A line after a label is another's, unless `is_heading` knows it."""
     if len(content) > _LONGEST_MESSAGE or _PASTED.search(content):
         return
@@ -59,10 +59,10 @@ def is_play(content: str) -> bool:
     return bool(_MAY_PLAY.search(beginning)) and any(_ROLE_PLAY.search(s.text) for s in _sentences(beginning, 0))
 
 
-def _sentences(line: str, at: int) -> Iterator[Sentence]:
+def _sentences(line: str, at: int) -> Iterator[OwnSentence]:
     for first, last in sentence_places(line):
         if 3 < last - first <= _LONGEST_SENTENCE:
-            yield Sentence(line[first:last], at + first, at + last)
+            yield OwnSentence(line[first:last], at + first, at + last)
 
 
 def _masked(text: str) -> str:

@@ -35,7 +35,7 @@ _NO_NAMES = frozenset(MONTHS + WEEKDAYS + word_lists("names")["no names"])
 
 
 @dataclass(slots=True)
-class Known:
+class KnownPeople:
     """Who was spoken of: a pronoun means the only one whose sex fits, and nobody where there are two."""
 
     who: list[tuple[str, str]] = field(default_factory=list)  # name of the entity, "he", "she" or ""

@@ -19,7 +19,7 @@ from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.topics.reading import Topic, TopicSegment
     from recollect.faces.cli.output import Output
     from recollect.memory.timeline import Band, Day, Timeline
     from recollect.record import Message
@@ -235,7 +235,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
             out.line(out.dim(f"        {more}"))
 
 
-def _print_segments(run: Invocation, segments: list[Segment]) -> int:
+def _print_segments(run: Invocation, segments: list[TopicSegment]) -> int:
     out = run.out
     if run.json:
         out.document({"segments": [_segment_as_json(segment) for segment in segments]})
@@ -263,7 +263,7 @@ def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
     return 0
 
 
-def _segment_as_json(segment: Segment) -> dict[str, Any]:
+def _segment_as_json(segment: TopicSegment) -> dict[str, Any]:
     return {
         "id": segment.id,
         "conversation_id": segment.conversation_id,
