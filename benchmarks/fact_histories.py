@@ -32,12 +32,11 @@ from typing import Any
 
 import recollect
 from recollect import HierarchicalMemory
-from recollect.derive.facts.book import MODEL, ClaimChanges, settled
-from recollect.derive.facts.claim import Claim, Polarity, canonical_attribute, entity_key, folded, is_single
+from recollect.derive.facts.changes import MODEL, ClaimChanges, settled
+from recollect.derive.facts.claim import Claim, Polarity, canonical_attribute, content_of, entity_key, folded, is_single
 from recollect.derive.facts.fact import Fact
-from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.stored import claim_in
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.memory import Memory
 from recollect.record import NodeId
 

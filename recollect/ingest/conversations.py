@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.importers.records.forgotten import COUNT, without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
@@ -213,7 +213,7 @@ class Conversations(Writer):
             revive=again,
             mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],
             index=self._index_change(passages),
-            tasks=outbox.due(ids),
+            tasks=queue.due(ids),
         )
 
     def _stale(self, plans: Sequence[MergePlan]) -> list[Mark]:
@@ -223,4 +223,4 @@ class Conversations(Writer):
             return []
         messages = [i for made in changed for i in (*made.fresh, *(i for mark in made.mark for i in mark.ids))]
         with self._space.view() as view:
-            return outbox.stale(view, [made.thread.conversation.id for made in changed], messages)
+            return queue.stale(view, [made.thread.conversation.id for made in changed], messages)

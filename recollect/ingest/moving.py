@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.derive.entities.added import ADDED_FROM
+from recollect.derive.entities.entity import ADDED_FROM
 from recollect.derive.entities.naming import correction_id
-from recollect.derive.facts.book import current_hands, derived_claims, slots_since
 from recollect.derive.facts.by_hand import BY_HAND, FactsByHand, read
+from recollect.derive.facts.changes import current_hands, derived_claims, slots_since
 from recollect.ingest import Ingest
 from recollect.record import Chunk, Conversation, Document, Edge, Message, Node, NodeId, NodeKind, Origin
 from recollect.store import Space, View, Where

@@ -383,9 +383,9 @@ class Writing(Reading, Documents):
         return Drafts(self._clock, self._ids, self._message)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
-        from recollect.derive.registry import derivers, finish
         from recollect.derive.tasks.base import Setting
         from recollect.derive.tasks.conversation import ConversationWork
+        from recollect.derive.worker import derivers, finish
 
         if message_ids:
             self._ingest.delete(message_ids)

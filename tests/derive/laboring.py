@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from recollect.derive import worker
-from recollect.derive.tasks import desk
+from recollect.derive.tasks import worker as desk
 from recollect.engines.sqlite.engine import SQLiteSpace, SQLiteStore
 from recollect.models.language.base import Completion, Request
 from recollect.record import utc_now

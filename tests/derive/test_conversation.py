@@ -10,8 +10,7 @@ import pytest
 import recollect
 from recollect.derive.tasks.base import STALE, Effects, Portion, Setting, retired
 from recollect.derive.tasks.conversation import ConversationWork
-from recollect.derive.tasks.enrol import enrol
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.queue import CONVERSATION, enrol
 from recollect.memory import Memory
 from recollect.record import Edge, Message, Node, NodeKind, stable_id
 from recollect.store import Change, Space, View, Where

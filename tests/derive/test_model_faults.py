@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.desk import Consolidated
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import Retry
+from recollect.derive.tasks.worker import Consolidated
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.models.language.prompts import NAMES, prompt
 from recollect.record import Namespace, Node

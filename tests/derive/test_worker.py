@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks import desk
-from recollect.derive.tasks.base import Effects, Setting
-from recollect.derive.tasks.desk import Consolidated, _decoded
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks import worker as desk
+from recollect.derive.tasks.base import Effects, Retry, Setting
+from recollect.derive.tasks.worker import Consolidated, _decoded
 from recollect.errors import StoreBusy
 from recollect.record import Namespace, NodeKind
 from recollect.store import Change, Space, Store, Task, View, WrongEmbedder
@@ -404,7 +403,7 @@ def test_a_long_call_keeps_its_lease(open_store: Open, clock: Clock, monkeypatch
         clock.forward(seconds=110)
         renewed.clear()
         assert renewed.wait(20)
-        monkeypatch.setattr("recollect.derive.tasks.heartbeat.Heartbeat.__init__", lambda self, length: None)
+        monkeypatch.setattr("recollect.derive.tasks.base.Heartbeat.__init__", lambda self, length: None)
 
     monkeypatch.setattr(kind, "renew", seen)
     model.answering = long

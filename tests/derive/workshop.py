@@ -9,9 +9,9 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.derive.tasks.base import Effects, ModelWork, Portion, Setting, Work
-from recollect.derive.tasks.desk import Handlers
+from recollect.derive.tasks.worker import Handlers
 from recollect.derive.worker import Worker
 from recollect.models.language.base import Completion, LanguageModel, Prompt, Request
 from recollect.models.language.errors import LanguageModelError
@@ -136,7 +136,7 @@ def worker(store: Store, clock: Callable[[], datetime], model: LanguageModel | N
 def write(space: Space, *threads: Thread) -> None:
     """Conversations with their tasks, as `Ingest` writes them."""
     for thread in threads:
-        space.write(change_of(thread, tasks=outbox.due([thread.conversation.id])))
+        space.write(change_of(thread, tasks=queue.due([thread.conversation.id])))
 
 
 def nodes(store: Store, kind: NodeKind, namespace: Namespace = DEFAULT) -> dict[str, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from recollect.answer.references.candidates import Line, candidates
 from recollect.derive.entities.message import found_in
-from recollect.derive.topics.drift import Drift
+from recollect.derive.topics.segments import Drift
 from recollect.record import Conversation, Kind, Message, NodeId, Role, Turn, stable_id
 from recollect.store import View
 

@@ -10,8 +10,7 @@ from itertools import dropwhile
 from recollect.answer.references.nouns import MEN, WOMEN, Thing, things
 from recollect.derive.entities.extract import RUN
 from recollect.derive.entities.message import found_in
-from recollect.derive.entities.naming import folded
-from recollect.derive.entities.types import type_of
+from recollect.derive.entities.naming import folded, type_of
 from recollect.text.terms import STOP_WORDS
 
 #: Each message back counts so much less than the one after it; a mention early in a sentence so much more than others.

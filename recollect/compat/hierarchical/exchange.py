@@ -28,9 +28,9 @@ from recollect.compat.hierarchical.records import (
     written,
 )
 from recollect.compat.hierarchical.storing import claim_of, recorded, superseded
-from recollect.derive.facts.book import TOLD, ClaimChanges, settled
+from recollect.derive.facts.changes import TOLD, ClaimChanges, settled
 from recollect.derive.facts.claim import Provenance
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.ingest.withheld import Withheld
 from recollect.models.embedding import Embedder
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, parse_time, to_microseconds

@@ -24,7 +24,7 @@ from recollect.compat.hierarchical.records import (
     told_confidence,
 )
 from recollect.compat.hierarchical.similarity import Compared, tokens
-from recollect.derive.facts.book import TOLD, ClaimChanges, settled
+from recollect.derive.facts.changes import TOLD, ClaimChanges, settled
 from recollect.derive.facts.claim import Category, Claim, Provenance, entity_key, is_single
 from recollect.derive.facts.rules.draw import draw
 from recollect.derive.facts.stored import CATEGORIES, record, stored_claim

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from recollect.derive.entities.added import (
+from recollect.derive.entities.directory import SAID, Directory
+from recollect.derive.entities.entity import (
     ADDED_FROM,
     Added,
+    Entity,
+    EntityCorrection,
     added_id,
     check_adder,
     drawn_from,
@@ -15,8 +18,6 @@ from recollect.derive.entities.added import (
     read_type,
     sources_of,
 )
-from recollect.derive.entities.directory import SAID, Directory
-from recollect.derive.entities.entity import Entity, EntityCorrection
 from recollect.derive.entities.naming import correction_id, entity_id, folded
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.record import Node, NodeId, NodeKind, Origin

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.derive.entities.added import ADDED, added_id
-from recollect.derive.entities.entity import Entity, EntityCorrection, united, unmentioned
+from recollect.derive.entities.entity import ADDED, Entity, EntityCorrection, added_id, united, unmentioned
+from recollect.derive.entities.message import BY_SUMMARY, MENTIONS
 from recollect.derive.entities.naming import ABOUT, YOU, about_id, correction_id, entity_id, folded, group
 from recollect.derive.entities.relations import SAME
 from recollect.derive.tasks.base import LIVE
 from recollect.errors import NotFound
-from recollect.record import Node, NodeId, NodeKind
+from recollect.record import Message, Node, NodeId, NodeKind
 from recollect.store import View, Where
 
 #: The state of what a person said of an entity.
@@ -159,3 +159,26 @@ def salient(entities: Iterable[Entity], now: datetime, type: str | None = None, 
     """The most salient, those that are pinned first."""
     chosen = [entity for entity in entities if type is None or entity.type == type]
     return sorted(chosen, key=lambda e: (not e.pinned, -e.salience(now), e.name, e.id))[:limit]
+
+
+# The messages that mention entities.
+
+_MOST = 20_000  # mentions of an entity that are looked at
+_BATCH = 200
+
+
+def mentioning(view: View, names: Sequence[str], limit: int) -> list[Message]:
+    """The messages that mention all of these, the newest first. Raises NotFound."""
+    directory = Directory(view)
+    times: list[dict[NodeId, int]] = []
+    for entity in [directory.named(name) for name in names]:
+        edges = view.edges(list(entity.ids), (MENTIONS,), "in", _MOST)
+        times.append({edge.source_id: edge.properties.get("at") or 0 for edge in edges if edge.name != BY_SUMMARY})
+    first, *others = times
+    ids = sorted((i for i in first if all(i in other for other in others)), key=lambda i: (-first[i], i))
+    found: list[Message] = []
+    for start in range(0, len(ids), _BATCH):
+        found += [m for m in view.get(Message, ids[start : start + _BATCH]) if not m.deleted and not m.erased]
+        if len(found) >= limit:
+            break
+    return found[:limit]

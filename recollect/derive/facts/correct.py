@@ -6,11 +6,12 @@ A correction is a decision about a slot (by_hand.py), wherever its claims come f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.derive.facts.book import (
+from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, FactsByHand, by_hand_id
+from recollect.derive.facts.changes import (
     CLAIMS,
     SAME,
     ClaimChanges,
@@ -22,18 +23,27 @@ from recollect.derive.facts.book import (
     slots_since,
     source_claims,
 )
-from recollect.derive.facts.by_hand import CORRECTS, FactsByHand, by_hand_id
-from recollect.derive.facts.claim import Provenance, slot_of
+from recollect.derive.facts.claim import RELATIONSHIP, Provenance, slot_of
 from recollect.derive.facts.fact import Fact, facts_of, is_rule
 from recollect.derive.facts.instructions import check_room, rule_words, same_rule
-from recollect.derive.facts.links import RELATIONSHIP
-from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
-from recollect.derive.tasks.base import Effects
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.facts.stored import (
+    ENTERED,
+    MARK,
+    claims_of,
+    entered,
+    is_old,
+    must_be_entered,
+    old_ones,
+    plan_stored,
+    reworded,
+    statement,
+)
+from recollect.derive.tasks.base import Effects, Setting
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.errors import InvalidInput, NotFound, StoreBusy
 from recollect.models.embedding import Embedder
-from recollect.record import Edge, Node, NodeId, NodeKind
-from recollect.store import EdgeKey, Space, Stale, View, Where
+from recollect.record import Edge, Node, NodeId, NodeKind, stable_id
+from recollect.store import EdgeKey, Space, Stale, Task, View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_title
 
@@ -361,4 +371,48 @@ def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
     return [node.id for node in sorted(found, key=lambda node: node.state != "live")][:1]
 
 
-__all__ = ["CLAIMS", "Corrections", "entered_effects", "resolve_fact"]
+# Tasks about facts: slots that a dump brought decisions or stored facts for, and what was stored before records.
+
+SETTLE = "settle"
+
+
+def due(nodes: Iterable[Node]) -> list[Task]:
+    """The tasks for decisions about facts, and for stored facts, that come in with a dump."""
+    return [
+        _task(node.id)
+        for node in nodes
+        if (node.kind is NodeKind.REPORT and node.state == BY_HAND) or must_be_entered(node)
+    ]
+
+
+def entering(space: Space) -> list[Task]:
+    """The task for what was stored before there were records, if there is any."""
+    with space.view() as view:
+        return [_task(ENTERED)] if not view.get(Node, [ENTERED]) and old_ones(view) else []
+
+
+def _task(subject: NodeId) -> Task:
+    return Task(id=stable_id("task", SETTLE, subject), kind=SETTLE, subject=subject)
+
+
+class SettleWork:
+    """Settles a slot anew after a decision about it, or a stored fact, came in."""
+
+    kind = SETTLE
+
+    def group(self, task: Task) -> str:
+        """By itself: a decision may move claims from one slot to another."""
+        return ""
+
+    def run(self, view: View, task: Task, setting: Setting) -> Effects:
+        """The facts of the slot as they are now."""
+        if task.subject == ENTERED:
+            return entered_effects(view, old_ones(view), MARK)
+        nodes = view.get(Node, [task.subject]) if task.subject else []
+        told = [node for node in nodes if must_be_entered(node)]
+        if told:
+            return entered_effects(view, told)
+        slots = [NodeId(node.body["slot"]) for node in nodes if node.state == BY_HAND and not node.erased]
+        if not slots:
+            return Effects()
+        return settled(view, ClaimChanges(hands=current_hands(view, slots)))

@@ -12,7 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.derive.facts.book import (
+from recollect.derive.facts.by_hand import FactsByHand, FactWording
+from recollect.derive.facts.changes import (
     FORGOTTEN,
     MERGED,
     TOLD,
@@ -22,7 +23,6 @@ from recollect.derive.facts.book import (
     facts_in,
     settled,
 )
-from recollect.derive.facts.by_hand import FactsByHand, FactWording
 from recollect.derive.facts.claim import (
     USER,
     Category,
@@ -30,12 +30,12 @@ from recollect.derive.facts.claim import (
     Polarity,
     Provenance,
     canonical_attribute,
+    content_of,
     entity_key,
     from_plain,
     identity_of,
     to_plain,
 )
-from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.rules.draw import draw
 from recollect.derive.tasks.base import Effects
 from recollect.errors import InvalidInput

@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
+from recollect.derive.summaries.extract import DEFAULT, Policy
 from recollect.derive.summaries.nodes import CONVERSATION, COVERS, L1, L2, PERIOD
-from recollect.derive.summaries.policy import DEFAULT, Policy
-from recollect.derive.summaries.tasks import SUMMARY_TASK, is_ripe, prompt_name, ripened
+from recollect.derive.summaries.periods import SUMMARY_TASK, is_ripe, prompt_name, ripened
 from recollect.derive.tasks.base import LIVE, Effects, ModelWork, Setting
 from recollect.models.language.base import Completion, Request
 from recollect.record import Conversation, Message, Node, NodeId, NodeKind, iso

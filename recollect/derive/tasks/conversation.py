@@ -6,9 +6,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from recollect.derive.tasks.base import Deriver, Effects, Finish, Portion, Setting, as_they_are
-from recollect.derive.tasks.cursor import Cursor, cursor_id
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.base import Cursor, Deriver, Effects, Finish, Portion, Setting, as_they_are, cursor_id
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.errors import StoreBusy
 from recollect.models.embedding import Embedder
 from recollect.record import (

@@ -9,7 +9,7 @@ from recollect.record import iso
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Relation
+    from recollect.derive.graph.reader import Relation
     from recollect.derive.topics.reading import Topic
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.derive.facts.correct import SETTLE, SettleWork
 from recollect.derive.facts.deriver import Facts
-from recollect.derive.facts.work import SETTLE, SettleWork
 from recollect.derive.tasks.base import Setting
 from recollect.derive.tasks.conversation import ConversationWork
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.queue import CONVERSATION
 from recollect.memory import Memory
 from recollect.store import Change
 from tests.exports import embedder

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.tasks.backlog import backlog
 from recollect.derive.tasks.base import Effects, Setting
+from recollect.derive.tasks.runs import backlog
 from recollect.models.language.base import Completion, Request
 from recollect.models.language.budget import Limits, Metered, SpendingLog
 from recollect.models.language.prices import Price

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import Retry
 from recollect.models.language.base import Completion, Request
 from recollect.models.language.budget import FILE, Estimate, Limits, Metered, SpendingLog, estimate, metered, most_usage
 from recollect.models.language.errors import BudgetHeld, BudgetSpent, ModelNotReady, ModelUnreachable, WrongAnswer

@@ -6,35 +6,42 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.derive.facts.claim import USER, Category, Claim, Polarity
-from recollect.derive.facts.phrase import content_of
-from recollect.derive.facts.rules import german, naming
-from recollect.derive.facts.rules.found import RuleMatch
-from recollect.derive.facts.rules.guards import (
+from recollect.derive.facts.claim import USER, Category, Claim, Polarity, content_of
+from recollect.derive.facts.rules import naming
+from recollect.derive.facts.rules.naming import RuleMatch
+from recollect.derive.facts.rules.predicates import PREDICATES, Predicate
+from recollect.derive.facts.rules.sentences import (
+    OwnSentence,
     is_held_back,
     is_joke,
+    is_play,
+    is_restricted,
     is_said_by_another,
     is_shared_out,
+    is_value,
+    listed,
+    own_sentences,
     taken_back,
     told_part,
+    told_since,
+    told_until,
+    trimmed,
 )
-from recollect.derive.facts.rules.owners import JOIN, is_known, is_owned, own_end
-from recollect.derive.facts.rules.predicate import Predicate
-from recollect.derive.facts.rules.predicates import PREDICATES
-from recollect.derive.facts.rules.sentences import OwnSentence, is_play, own_sentences
 from recollect.derive.facts.rules.subjects import (
+    JOIN,
     NAME,
     OWN,
     KnownPeople,
     expanded,
     is_animal,
+    is_known,
     is_name,
+    is_owned,
+    own_end,
+    place_in,
     relation_of,
     sex_of,
 )
-from recollect.derive.facts.rules.told import told_since, told_until
-from recollect.derive.facts.rules.values import is_restricted, is_value, listed, trimmed
-from recollect.derive.facts.rules.words import place_in
 from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
@@ -85,8 +92,8 @@ def _found(sentence: OwnSentence, who: str, known: KnownPeople) -> Iterator[Rule
         return
     text = told_part(expanded(sentence.text))
     if text and not is_joke(text) and not is_said_by_another(text) and not is_shared_out(text):
-        yield from german.found(text, who)
-        yield from naming.found(text, who, known, is_own=not sentence.is_led_in)
+        yield from naming.german_matches(text, who)
+        yield from naming.named_matches(text, who, known, is_own=not sentence.is_led_in)
         for clause in _apart(text, _clauses(text, who, known)):
             if not is_held_back(clause.before):
                 yield from _predicates(clause, who, known.names)

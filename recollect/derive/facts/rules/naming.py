@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from recollect.derive.facts.claim import Category, Polarity
-from recollect.derive.facts.rules.found import RuleMatch
-from recollect.derive.facts.rules.guards import is_held_back
-from recollect.derive.facts.rules.owners import own_end
-from recollect.derive.facts.rules.predicate import AMOUNT, DATE, DOSE, WHEN
+from recollect.derive.facts.rules.predicates import AMOUNT, DATE, DOSE, WHEN
+from recollect.derive.facts.rules.sentences import is_held_back, is_value, trimmed
 from recollect.derive.facts.rules.subjects import (
-    ANIMAL,
     NAME,
     OWN,
+    PROFESSION,
     KnownPeople,
     is_animal,
     is_name,
+    own_end,
     relation_of,
     sex_of,
 )
-from recollect.derive.facts.rules.values import is_value, listed, trimmed
-from recollect.derive.facts.rules.words import PROFESSION
 from recollect.text.words import word_lists
+
+
+class RuleMatch(NamedTuple):
+    """An entity, an attribute and a value; `rest` is the clause, in which times are told."""
+
+    entity: str
+    attribute: str
+    value: str
+    category: Category = Category.SEMANTIC
+    polarity: Polarity = Polarity.IS
+    rest: str = ""
+
 
 _FULL = rf"{NAME}(?: {NAME})?"
 _NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
@@ -133,7 +143,7 @@ def introduce(text: str, who: str, known: KnownPeople) -> None:
         pass
 
 
-def found(text: str, who: str, known: KnownPeople, *, is_own: bool = True) -> Iterator[RuleMatch]:
+def named_matches(text: str, who: str, known: KnownPeople, *, is_own: bool = True) -> Iterator[RuleMatch]:
     """What the sentence says in these forms; unless it `is_own`, nothing of who says it."""
     for start, one in (
         *_own(text, who, known),
@@ -248,4 +258,38 @@ def _doses(text: str, who: str) -> Iterator[_Placed]:
 
 
 _NATIONS = frozenset(word_lists("names")["nationalities and beliefs"])
-__all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]
+
+
+# A few plain German sentences, which are cheap to read with certainty.
+
+_NAME = r"[A-ZÄÖÜ][a-zäöüß-]+"
+_RELATIONS = {
+    "Tochter": "daughter", "Sohn": "son", "Frau": "wife", "Mann": "husband", "Schwester": "sister", "Bruder": "brother",
+    "Mutter": "mother", "Vater": "father", "Freundin": "girlfriend", "Freund": "boyfriend", "Hund": "dog",
+    "Hündin": "dog", "Katze": "cat", "Kater": "cat", "Pferd": "horse",
+}  # fmt: skip
+_RELATED = re.compile(rf"\b[Mm]eine? (?P<rel>{'|'.join(_RELATIONS)}) heißt (?P<v>{_NAME})")
+_PATTERNS = (
+    (re.compile(rf"^(?:Also )?[Ii]ch bin allergisch gegen (?P<v>{_NAME}(?: und {_NAME})?)(?=[.,!]|$)"), "allergy"),
+    (re.compile(rf"^[Ii]ch (?:wohne|lebe) (?:jetzt )?in (?P<v>{_NAME})(?=[.,! ]|$)"), "home"),
+    (re.compile(rf"^[Ii]ch (?:bin|wohne) .{{0,20}}nach (?P<v>{_NAME}) (?:gezogen|umgezogen)"), "home"),
+    (re.compile(r"^[Ii]ch arbeite bei (?P<v>[A-ZÄÖÜ][\wÄÖÜäöüß&.-]*)(?=[.,! ]|$)"), "employer"),
+    (re.compile(r"^[Ii]ch bin (?P<v>\d{1,3}) Jahre alt"), "age"),
+    (re.compile(rf"^[Ii]ch heiße (?P<v>{_NAME})(?=[.,! ]|$)"), "name"),
+    (re.compile(r"^[Ii]ch bin (?P<v>Vegetarier(?:in)?|Veganer(?:in)?)(?=[.,!]|$)"), "diet"),
+)
+
+
+def german_matches(text: str, who: str) -> Iterator[RuleMatch]:
+    """What the sentence says in these forms."""
+    if not _GERMAN.search(text):
+        return
+    for pattern, attribute in _PATTERNS:
+        if match := pattern.search(text):
+            for value in re.split(r" und ", match["v"]):
+                yield RuleMatch(who, attribute, value, rest=text)
+    for match in _RELATED.finditer(text):
+        yield RuleMatch(who, _RELATIONS[match["rel"]], match["v"], rest=text)
+
+
+_GERMAN = re.compile(r"\b(?:[Ii]ch (?:bin|wohne|lebe|arbeite|heiße)|[Mm]eine? \w+ heißt)\b")

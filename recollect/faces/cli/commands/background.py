@@ -19,8 +19,8 @@ from recollect.faces.present.working import task_counts
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
-    from recollect.derive.shift import Done
-    from recollect.derive.tasks.backlog import Backlog
+    from recollect.derive.tasks.runs import Backlog
+    from recollect.derive.worker import Done
     from recollect.faces.cli.progress import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task

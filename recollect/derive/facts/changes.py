@@ -16,10 +16,8 @@ from typing import Any
 
 from recollect.derive.entities.naming import ABOUT
 from recollect.derive.facts import by_hand
-from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, FactsByHand, by_hand_id
-from recollect.derive.facts.claim import Category, Claim, Provenance, from_plain, to_plain
-from recollect.derive.facts.former import slots_before, understood
-from recollect.derive.facts.links import links
+from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, FactsByHand, by_hand_id, slots_before, understood
+from recollect.derive.facts.claim import Category, Claim, Provenance, from_plain, links, to_plain
 from recollect.derive.facts.settle import SettledFact, settle
 from recollect.derive.tasks.base import Effects, retired
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds

@@ -1,4 +1,4 @@
-"""The tasks of one namespace: claimed, done, and given back with the reason where they fail."""
+"""The worker of one namespace: claims tasks, does them, and gives them back with the reason where they fail."""
 
 from __future__ import annotations
 
@@ -15,13 +15,21 @@ from typing import Any
 
 import orjson
 
-from recollect.derive.tasks.base import Deriver, Effects, Finish, ModelWork, Setting, Work, as_they_are, merged
+from recollect.derive.tasks.base import (
+    HEAD,
+    Deriver,
+    Effects,
+    Finish,
+    Heartbeat,
+    ModelWork,
+    Retry,
+    Setting,
+    Work,
+    as_they_are,
+    merged,
+)
 from recollect.derive.tasks.conversation import ConversationWork
-from recollect.derive.tasks.cursor import HEAD
-from recollect.derive.tasks.heartbeat import Heartbeat
-from recollect.derive.tasks.outbox import CONVERSATION
-from recollect.derive.tasks.publish import Publisher, head_revision
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.queue import CONVERSATION, Publisher, head_revision
 from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
 from recollect.models.embedding import Embedder, is_remote
 from recollect.models.embedding.discreet import DiscreetEmbedder
