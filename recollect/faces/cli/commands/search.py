@@ -161,7 +161,7 @@ def _count(run: Invocation, asked: FilteredQuery, filters: dict[str, Any]) -> st
 
 
 def _without_operators(query: str) -> str:
-    from recollect.search.query.syntax import parse_query
+    from recollect.search.query.request import parse_query
 
     return parse_query(query).text
 

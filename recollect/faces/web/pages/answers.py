@@ -28,7 +28,7 @@ from recollect.faces.web.views.citations import (
 )
 
 if TYPE_CHECKING:
-    from recollect.answer.research.report import Report
+    from recollect.answer.results import Report
     from recollect.memory import Memory
 
 

@@ -13,9 +13,8 @@ from recollect.faces.present.names import source_label
 from recollect.faces.present.times import matches, number, words_and_related
 from recollect.faces.web.page import address
 from recollect.memory import Memory
-from recollect.search.query.syntax import parse_query
-from recollect.search.results.facets import Facets
-from recollect.search.results.result import DerivedHit, Hit, MessageHit, SearchResults, Why
+from recollect.search.query.request import parse_query
+from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why
 from recollect.store import Counts
 
 _WIDTH, _NARROW = 774.0, 358.0  # of the drawing, on wide and on narrow screens
