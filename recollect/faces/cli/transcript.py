@@ -107,7 +107,7 @@ class Transcript:
             if count:
                 facts.append(f"{count:,} {words}")
         yield from out.fitted(out.bold(harmless(titled(c.title))))
-        yield from out.fitted(out.dim(f" {out.symbols.dot} ".join([*facts, c.id])))
+        yield from out.fitted(out.dim(out.dotted(*facts, c.id)))
 
     def _foot(self) -> Iterator[str]:
         hidden = len(self._thread.messages) - len(self._shown)
