@@ -307,6 +307,8 @@ def _composed(
     while tokens > budget and fresh:
         fresh.pop()
         messages, tokens = composed()
+    if not any(part.name in ("relevant", "index") for part in fresh):
+        form = "recent_only"
     whole = marked("\n\n".join(part.text for part in (*first, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),

@@ -2,18 +2,13 @@
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from threading import Event as ThreadingEvent
+from threading import Event
 from typing import Any, BinaryIO, Literal, Self
 
-from recollect.answer.ask.answer import Answer, Event
-from recollect.answer.chat.events import Answer as ChatAnswer
-from recollect.answer.chat.events import Event as ChatEvent
 from recollect.answer.chat.session import Save
-from recollect.answer.research.report import Event as ResearchEvent
-from recollect.answer.research.report import Report, SavedReport
-from recollect.answer.tools import Tool, Toolbox
-from recollect.answer.tools.base import ToolAnswer
-from recollect.answer.tools.finding import FoundText
+from recollect.answer.results import AskAnswer, AskEvent, ChatAnswer, ChatEvent, Report, ReportEvent, SavedReport
+from recollect.answer.tools import MemoryTool, Toolbox
+from recollect.answer.tools.base import FoundText, ToolAnswer
 from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context
 from recollect.context.brief import Brief
@@ -109,7 +104,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Answer: ...
+    ) -> AskAnswer: ...
     def ask_stream(
         self,
         question: str,
@@ -122,7 +117,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> AsyncGenerator[Event]: ...
+    ) -> AsyncGenerator[AskEvent]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     def beside(self, namespace: str) -> Self: ...
@@ -357,7 +352,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> AsyncGenerator[ResearchEvent]: ...
+    ) -> AsyncGenerator[ReportEvent]: ...
     async def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]: ...
     async def resolve_fact(self, name: str) -> str: ...
     async def resolve_references(self, conversation_id: str, question: str) -> str: ...
@@ -467,14 +462,14 @@ class AsyncMemory(AsyncContext):
         namespaces: Sequence[str] | None = None,
         once: bool = False,
         again: bool = False,
-        stop: ThreadingEvent | None = None,
+        stop: Event | None = None,
         is_over: Callable[[float, float | None], bool] | None = None,
         progress: Callable[[Done], None] | None = None,
     ) -> Done: ...
 
 class AsyncToolbox:
     sync: Toolbox
-    tools: tuple[Tool, ...]
+    tools: tuple[MemoryTool, ...]
     def __init__(self, sync: Toolbox) -> None: ...
     async def call(self, name: str, arguments: object = None) -> ToolAnswer: ...
     @property

@@ -15,8 +15,8 @@ from recollect.memory.reading import several
 from recollect.record import RoleName, iso
 
 if TYPE_CHECKING:
-    from recollect.answer.research.report import Event, Report, SavedReport
-    from recollect.answer.research.saving import Desk, Run
+    from recollect.answer.research.saving import ResearchRun, ResearchStore
+    from recollect.answer.results import Report, ReportEvent, SavedReport
     from recollect.search.query.request import Mode, Search
 
 
@@ -50,7 +50,7 @@ class Researching(Asking):
         for twice. A report rests on what was said, never on other reports. One that found nothing is not saved. Raises
         InvalidInput, NotFound, StoreError.
         """
-        from recollect.answer.research.report import Report
+        from recollect.answer.results import Report
 
         stream = self.research_stream(
             question,
@@ -85,13 +85,12 @@ class Researching(Asking):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Generator[Event, None, None]:
-        """As `research`, told while it happens: each `Step`, the `Words` of a model's report as they come, with
+    ) -> Generator[ReportEvent, None, None]:
+        """As `research`, told while it happens: each `Step`, the `AnswerWords` of a model's report as they come, with
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """
-        from recollect.answer.research.budget import Budget
-        from recollect.answer.research.saving import Run
+        from recollect.answer.research.saving import Budget, ResearchRun
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
@@ -116,7 +115,7 @@ class Researching(Asking):
             run = self._desk.unfinished(resume if isinstance(resume, str) else None)
             run = replace(run, budget=replace(run.budget, **limits))
         else:
-            run = Run(
+            run = ResearchRun(
                 id=self._ids(),
                 question=clean_text(question),
                 created=self._clock(),
@@ -142,13 +141,13 @@ class Researching(Asking):
         """A report that is kept, by its id or the end of one, with what it cites and is there still. Raises NotFound,
         InvalidInput.
         """
-        from recollect.answer.research.kept import report_of
+        from recollect.answer.research.writing import report_of
 
         document = self._desk.finished(id)
         with self._space.view() as view:
             return report_of(view, document)
 
-    def _research_search(self, run: Run) -> Search:
+    def _research_search(self, run: ResearchRun) -> Search:
         from recollect.answer.research import NO_QUESTION
 
         filters: Mapping[str, Any] = run.filters
@@ -157,10 +156,10 @@ class Researching(Asking):
         )
 
     @cached_property
-    def _desk(self) -> Desk:
-        from recollect.answer.research.saving import Desk
+    def _desk(self) -> ResearchStore:
+        from recollect.answer.research.saving import ResearchStore
 
-        return Desk(self._space, self._ingest, self._clock)
+        return ResearchStore(self._space, self._ingest, self._clock)
 
 
 def _told(when: str | datetime | None) -> str | None:

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.numeric import LENT_BELOW
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
-from recollect.search.known import Fit, Signs, fit, likelihood, signs
-from recollect.search.late import Late, late_interaction, wanted
+from recollect.search.known import Fit, Late, Signs, fit, late_interaction, likelihood, signs, wanted
 from recollect.search.query.asking import Asked, candidate_query
 from recollect.search.query.question import Question
 from recollect.search.query.spelling import compounds
-from recollect.search.scoring import Evidence, Scores, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
+from recollect.search.scoring import (
+    PassageScores,
+    ScoreInput,
+    Spread,
+    coverage,
+    in_order,
+    matrix,
+    own_coverage,
+    pool_z,
+    weighed,
+)
 from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
     BLIND_COSINE,
@@ -67,7 +77,7 @@ class Ranked:
     share: float
     near: float
     matches: bool
-    scores: Scores
+    scores: PassageScores
     row: int
     shift: float = 0.0
     alone: bool = False
@@ -85,7 +95,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldPassages:
     """All passages of a partition that hold a word of the question, ranked or not; only those that hold at least so
     much of its idf.
     """
@@ -144,7 +154,7 @@ class Ranking:
     passages: Sequence[Ranked] = ()
     pool: Rows = field(default_factory=_no_rows)
     shares: Float = field(default_factory=_no_shares)
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldPassages, ...] = ()
     mode: str = "instant"
     words: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -240,7 +250,7 @@ def rank(
         unknown=unknown,
         searched=features.size,
         exact=features.whole or newest or not asked.vector.any(),
-        held=() if features.matches is None else (Held(partition, features.matches),),
+        held=() if features.matches is None else (HeldPassages(partition, features.matches),),
         relevant=features.relevant,
         vectors=features.vectors,
     )
@@ -249,7 +259,7 @@ def rank(
     titles = Titles(np.zeros(len(features), np.float32))
     if titled:
         titles = titles_above(view, asked, query.terms, features.conversations)
-    evidence = Evidence(
+    evidence = ScoreInput(
         question=asked.question,
         features=features,
         named=len(asked.named),
@@ -257,7 +267,6 @@ def rank(
         titled=titles.held,
         typed=asked.typed,
         quoted=bool(asked.quoted),
-        moment=asked.moment,
         lent=lent if lent and features.size < LENT_BELOW else {},
     )
     instant, shares = weighed(matrix(evidence), INSTANT), own_coverage(features)
@@ -357,7 +366,7 @@ def _kept(features: Features, order: Int, needed: int, named: Collection[int]) -
     return np.unique(np.concatenate(kept))
 
 
-def _matches(evidence: Evidence, shares: Float, *, by_words: bool) -> Bool:
+def _matches(evidence: ScoreInput, shares: Float, *, by_words: bool) -> Bool:
     """Which passages have to do with the question by their words or, where these are not all, clearly by meaning."""
     features = evidence.features
     if not evidence.question.terms:  # a phrase alone, which all of them hold
@@ -396,7 +405,7 @@ def _late_values(late: Late) -> dict[str, Float]:
     return {"late": late.own, "late around": late.window}
 
 
-def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
+def _with_late(evidence: ScoreInput, best: Int, late: Late) -> PassageScores:
     """The scores of the quality mode, good for the best alone."""
     both = []
     for name, values in _late_values(late).items():
@@ -406,7 +415,7 @@ def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
 
 
 def _ranked(
-    features: Features, scores: Scores, shares: Float, matches: Bool, alone: Bool, order: Int, shift: float = 0.0
+    features: Features, scores: PassageScores, shares: Float, matches: Bool, alone: Bool, order: Int, shift: float = 0.0
 ) -> list[Ranked]:
     columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
     figures = (scores.total, shares, features.windows, matches, alone)
@@ -417,3 +426,91 @@ def _ranked(
         )
         for row, passage, message, conversation, kind, time, total, share, near, matching, rare in values
     ]
+
+
+# What holds a word of a question and is not in the pool: all else that a search reaches, in an order of its own.
+
+
+class Beyond:
+    """What a ranking left out."""
+
+    def __init__(self, view: View, asked: Asked, ranking: Ranking, model: Callable[[], TokenEmbedder]) -> None:
+        self._view, self._asked, self._ranking, self._model = view, asked, ranking, model
+
+    @cached_property
+    def conversations(self) -> Int:
+        """The conversations in which a word is held, in the pool or not, each once, ascending."""
+        return numbers(*(own.conversations for own in self._ranking.held))
+
+    @cached_property
+    def messages(self) -> Int:
+        """The messages that hold a word, in the pool or not, each once, ascending."""
+        return numbers(*(own.rows.messages for own in self._ranking.held))
+
+    def further_conversations(self, known: Int, last: Sequence[int]) -> list[int]:
+        """The conversations that are not among the known ones, by their best passages; then the `last` ones."""
+        rows = self._sorted.take(~np.isin(self._sorted.conversations, known))
+        firsts = np.sort(np.unique(rows.conversations, return_index=True)[1])
+        found = rows.conversations[firsts].tolist()
+        there = {*found, *known.tolist()}
+        return [*found, *(number for number in last if number not in there)]
+
+    def of_conversations(self, wanted: Collection[int], most: int, at: int) -> dict[int, list[tuple[int, Ranked]]]:
+        """The best messages of each of some conversations, at most so many, in order; they all rank `at` a place."""
+        rows = self._ranking.held_within(np.array(sorted(wanted), np.int64))
+        rows = _one_a_message(_of_messages(rows))
+        places: dict[int, list[int]] = {}
+        for place, number in enumerate(rows.conversations.tolist()):
+            if len(own := places.setdefault(number, [])) < most:
+                own.append(place)
+        chosen = sorted(place for own in places.values() for place in own)
+        found: dict[int, list[tuple[int, Ranked]]] = {}
+        for entry in self._scored(rows.take(np.array(chosen, np.int64))):
+            found.setdefault(entry.conversation, []).append((at, entry))
+        return found
+
+    def further_messages(self, known: Int, first: int, last: int) -> list[Ranked]:
+        """The best passages of messages that are not among the known ones, from one place to another."""
+        rows = _one_a_message(self._sorted.take(~np.isin(self._sorted.messages, known)))
+        return self._scored(rows.take(np.arange(len(rows))[first:last]))
+
+    @cached_property
+    def passages(self) -> Rows:
+        """All that hold a word and are not in the pool, best first."""
+        rows = self._ranking.held_rows
+        rows = rows.take(~np.isin(rows.passages, self._ranking.pool.passages))
+        return rows.take(np.argsort(-rows.leads, kind="stable"))
+
+    def of_passages(self, wanted: Sequence[int]) -> dict[int, Ranked]:
+        """Passages as ranked ones, by their numbers; none has a higher score than the last one of the pool."""
+        found = dict[int, Ranked]()
+        for own in self._ranking.held if wanted else ():
+            ranking = rank(self._view, self._asked, own.partition, self._model, passages=wanted)
+            found |= {entry.passage: entry for entry in ranking.passages}
+        return {n: replace(entry, shift=min(0.0, self._least - entry.total)) for n, entry in found.items()}
+
+    @cached_property
+    def _sorted(self) -> Rows:
+        """All passages of messages that hold a word, best first."""
+        return _of_messages(self._ranking.held_rows)
+
+    @cached_property
+    def _least(self) -> float:
+        """The score of the last one of the pool: none of these is better."""
+        return float(self._ranking.pool.leads.min()) if len(self._ranking.pool) else 0.0
+
+    def _scored(self, rows: Rows) -> list[Ranked]:
+        """Passages as ranked ones, in their order."""
+        found = self.of_passages(rows.passages.tolist())
+        return [found[number] for number in rows.passages.tolist() if number in found]
+
+
+def _of_messages(rows: Rows) -> Rows:
+    """The rows of messages, best first."""
+    rows = rows.take((rows.messages > 0) & (rows.conversations > 0))
+    return rows.take(np.argsort(-rows.leads, kind="stable"))
+
+
+def _one_a_message(rows: Rows) -> Rows:
+    """The first of the rows of each message, in order."""
+    return rows.take(np.sort(np.unique(rows.messages, return_index=True)[1]))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from benchmarks.references.__main__ import SETS, dialogues, measure
-from recollect.answer.references.candidates import Line, candidates
-from recollect.answer.references.rules import may_refer, resolve
+from recollect.answer.references.candidates import TurnText, candidates
+from recollect.answer.references.rules import may_refer, resolve_by_rules
 from recollect.memory import Memory
 from tests.models.language.wire_server import Says, WireServer, says
 
-TITAN = [Line(True, "Tell me about Project Titan."), Line(False, "Project Titan moves billing to Kubernetes.")]
+TITAN = [TurnText(True, "Tell me about Project Titan."), TurnText(False, "Project Titan moves billing to Kubernetes.")]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -25,7 +25,7 @@ def test_half_of_the_dialogues_have_nothing_to_resolve(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_needs_no_change_stays_and_what_is_resolved_is_right(name: str) -> None:
-    score = measure(dialogues(name), lambda question, lines: resolve(question, lines).text)
+    score = measure(dialogues(name), lambda question, lines: resolve_by_rules(question, lines).text)
     assert [dialogue.id for dialogue, _ in score.disturbed] == []
     assert [dialogue.id for dialogue, _ in score.wrong] == []
     assert score.right >= 28
@@ -37,7 +37,7 @@ def test_a_model_is_asked_wherever_something_is_to_be_resolved(name: str) -> Non
 
 
 def test_every_reference_is_told() -> None:
-    found = resolve("How does it scale, and what does its team use?", TITAN)
+    found = resolve_by_rules("How does it scale, and what does its team use?", TITAN)
     assert found.text == "How does Project Titan scale, and what does Project Titan's team use?"
     assert [(one.said, one.meant) for one in found.references] == [("it", "Project Titan"), ("its", "Project Titan")]
     assert (found.by, found.changed) == ("rules", True)
@@ -66,32 +66,32 @@ def test_what_is_typed_without_marks_and_capitals_is_spoken_of_too(
     said: str, answer: str, question: str, meant: str
 ) -> None:
     """D5."""
-    assert resolve(question, [Line(True, said), Line(False, answer)]).text == meant
+    assert resolve_by_rules(question, [TurnText(True, said), TurnText(False, answer)]).text == meant
 
 
 def test_what_may_be_a_person_or_a_thing_is_not_passed_over() -> None:
-    lines = [Line(True, "Tell me about Acme Rocket"), Line(False, "Acme Rocket is a launcher. It uses Python.")]
-    assert not resolve("how does it scale", lines).changed
+    lines = [TurnText(True, "Tell me about Acme Rocket"), TurnText(False, "Acme Rocket is a launcher. It uses Python.")]
+    assert not resolve_by_rules("how does it scale", lines).changed
 
 
 def test_two_that_are_equally_likely_are_left_alone() -> None:
-    lines = [Line(True, "Should I use Redis and Kafka?"), Line(False, "Both have their place.")]
-    assert not resolve("How much memory does it need?", lines).changed
+    lines = [TurnText(True, "Should I use Redis and Kafka?"), TurnText(False, "Both have their place.")]
+    assert not resolve_by_rules("How much memory does it need?", lines).changed
 
 
 def test_neighbours_in_the_graph_decide_between_two() -> None:
-    lines = [Line(True, "I read about Redis, and then about Kafka."), Line(False, "Both have their place.")]
+    lines = [TurnText(True, "I read about Redis, and then about Kafka."), TurnText(False, "Both have their place.")]
     question = "Does it come from LinkedIn?"
-    assert not resolve(question, lines).changed
-    found = resolve(question, lines, lambda names, others: [5.0 if name == "Kafka" else 0.0 for name in names])
+    assert not resolve_by_rules(question, lines).changed
+    found = resolve_by_rules(question, lines, lambda names, others: [5.0 if name == "Kafka" else 0.0 for name in names])
     assert found.text == "Does Kafka come from LinkedIn?"
 
 
 def test_what_was_spoken_of_last_and_often_is_salient() -> None:
     lines = [
-        Line(True, "I compared Redis and Postgres."),
-        Line(False, "Redis is in memory."),
-        Line(True, "Redis it is. How do I back it up?"),
+        TurnText(True, "I compared Redis and Postgres."),
+        TurnText(False, "Redis is in memory."),
+        TurnText(True, "Redis it is. How do I back it up?"),
     ]
     assert candidates(lines)[0].name == "Redis"
 

@@ -8,28 +8,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from recollect.answer.ask.answer import Step
-from recollect.answer.ask.generate import Generated
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.ask import Generated
 from recollect.answer.chat.loop import failure, usage_of
 from recollect.answer.evidence import first_conversations
-from recollect.answer.research import gaps, plan
-from recollect.answer.research.budget import Spending
-from recollect.answer.research.findings import Finding, Findings
-from recollect.answer.research.markdown import sources
-from recollect.answer.research.plan import SubQuery, shown
-from recollect.answer.research.quoting import quoted
-from recollect.answer.research.report import Event, Part, Report
-from recollect.answer.research.saving import Desk, Run, with_queries
-from recollect.answer.research.searching import search_all
-from recollect.answer.research.writing import write
+from recollect.answer.research import plan
+from recollect.answer.research.plan import Finding, Findings, SubQuery, search_all, shown
+from recollect.answer.research.saving import ResearchRun, ResearchStore, Spending, with_queries
+from recollect.answer.research.writing import quoted, sources, write
+from recollect.answer.results import Again, AnswerWords, Report, ReportEvent, ReportPart, Step
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.talk import TalkingModel, talking
 from recollect.models.language.usage import Usage
 from recollect.record import NodeId
+from recollect.search.find import Find
 from recollect.search.query.request import Search
-from recollect.search.several import Find
 from recollect.store import Space
 
 _UNSAVED = "This report is not saved: it proves nothing."
@@ -44,10 +37,12 @@ class Researcher:
 
     find: Find
     space: Space
-    desk: Desk
+    desk: ResearchStore
     clock: Callable[[], datetime]
 
-    def events(self, run: Run, search: Search, model: LanguageModel | None) -> Generator[Event, None, None]:
+    def events(
+        self, run: ResearchRun, search: Search, model: LanguageModel | None
+    ) -> Generator[ReportEvent, None, None]:
         """The steps, the words of a model's report as they come, and last the report, which is then saved.
 
         What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Where the
@@ -64,7 +59,7 @@ class _Work:
     """One run."""
 
     by: Researcher
-    run: Run
+    run: ResearchRun
     search: Search
     model: TalkingModel | None
     findings: Findings = field(default_factory=Findings)
@@ -75,7 +70,7 @@ class _Work:
     def __post_init__(self) -> None:
         self.spending = Spending(self.run.budget, self.run.usage, self.run.cost)
 
-    def events(self) -> Generator[Event, None, None]:
+    def events(self) -> Generator[ReportEvent, None, None]:
         began = time.perf_counter()
         if self.run.plan is None:
             self._plan()
@@ -106,20 +101,22 @@ class _Work:
         question = self.search.query.text
         is_wide = self.search.filter.conversation_ids is None
         found = first_conversations(self.by.find, self.search) if is_wide else []
-        made: plan.Plan | None = None
+        made: plan.ResearchPlan | None = None
         if self.model is not None and self.spending.allows(_PLAN):
             model = self.model
-            made = self._asked(lambda: plan.by_model(model, question, found), "a plan")
-        self._keep(replace(self.run, plan=made or plan.by_rules(question, found)))
+            made = self._asked(lambda: plan.plan_by_model(model, question, found), "a plan")
+        self._keep(replace(self.run, plan=made or plan.plan_by_rules(question, found)))
 
     def _look(self, round_: int) -> None:
         """Judges what is missing, and adds the searches that may find it to the plan."""
         question = self.search.query.text
-        made: gaps.Gaps | None = None
+        made: plan.Gaps | None = None
         if self.model is not None and self.findings.passages and self.spending.allows(_GAPS):
             model = self.model
-            made = self._asked(lambda: gaps.by_model(model, question, self.findings, round_ + 1), "what is missing")
-        made = made or gaps.by_rules(question, self.findings, round_ + 1)
+            made = self._asked(
+                lambda: plan.gaps_by_model(model, question, self.findings, round_ + 1), "what is missing"
+            )
+        made = made or plan.gaps_by_rules(question, self.findings, round_ + 1)
         run = replace(with_queries(self.run, made.queries), looked=round_, missing=made.missing)
         self._keep(run)
 
@@ -164,13 +161,13 @@ class _Work:
         self.findings.of += [found[query] for query in queries]
 
     # --- the report -------------------------------------------------------------------------------------------------
-    def _report(self) -> Generator[Event, None, None]:
+    def _report(self) -> Generator[ReportEvent, None, None]:
         if self.model is not None and self.findings.passages and self.spending.allows_report:
             yield self._step("writing", self.model.name)
             shown = False
             try:
                 for event in self._written(self.model):
-                    shown = shown or isinstance(event, Words)
+                    shown = shown or isinstance(event, AnswerWords)
                     yield event
                 return
             except ModelError as problem:
@@ -182,16 +179,16 @@ class _Work:
         yield self._step("writing", "quotations")
         yield self._quoted()
 
-    def _written(self, model: TalkingModel) -> Generator[Event, None, None]:
+    def _written(self, model: TalkingModel) -> Generator[ReportEvent, None, None]:
         assert self.run.plan is not None
         title = _Title(self.run.plan.title)
         for event in write(model, self.search.query.text, self.findings, self.spending.for_report):
             match event:
                 case Generated():
                     made = event
-                case Words(text):
+                case AnswerWords(text):
                     if piece := title.feed(text):
-                        yield Words(piece)
+                        yield AnswerWords(piece)
                 case _:
                     title = _Title(self.run.plan.title)
                     yield event
@@ -216,9 +213,9 @@ class _Work:
         )
         saved = self._saved(report, self.findings.ids)  # whoever stops at the last words has paid for the report
         if rest:
-            yield Words(rest)
+            yield AnswerWords(rest)
         if listed:
-            yield Words(f"\n\n{listed}")
+            yield AnswerWords(f"\n\n{listed}")
         yield saved
 
     def _quoted(self) -> Report:
@@ -257,7 +254,7 @@ class _Work:
             self.by.desk.drop(self.run)
         return whole
 
-    def _keep(self, run: Run) -> None:
+    def _keep(self, run: ResearchRun) -> None:
         self.run = replace(run, usage=self.spending.usage, cost=self.spending.cost)
         self.by.desk.keep(self.run, self.findings.ids)
 
@@ -289,6 +286,6 @@ class _Title:
         return held
 
 
-def _part(finding: Finding) -> Part:
+def _part(finding: Finding) -> ReportPart:
     query = finding.query
-    return Part(query.text, query.heading, query.round, len(finding.evidence.passages), finding.is_known)
+    return ReportPart(query.text, query.heading, query.round, len(finding.evidence.passages), finding.is_known)

@@ -6,22 +6,27 @@ Runs live as long as the server; what they made is in the memory.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import orjson
+from fastapi import APIRouter, FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from recollect.errors import NotFound, RecollectError
+from recollect.faces.http.scope import Scoped
+from recollect.faces.web.page import address, fragments, scope_of
+from recollect.memory import Memory
 from recollect.record import new_id, utc_now
-
-if TYPE_CHECKING:
-    from recollect.memory import Memory
 
 _KEPT = 40  # finished runs of a kind
 _TOLD_AGAIN = 3600.0  # seconds for which a finished run is shown instead of being done again
@@ -219,3 +224,116 @@ def sources_known(request: Request, memory: Memory) -> list[str]:
 
     run = runs_of(request).fresh("sources", str(memory.namespace), work, seconds=60.0, patience=0.3)
     return run.result or []
+
+
+# A run as a page shows it: parts that are drawn from its state, sent again when they change.
+
+
+@asynccontextmanager
+async def _stopped_at_the_end(app: FastAPI) -> AsyncIterator[None]:
+    """When the server ends, what is under way is told to: an import keeps what is in, research what it has learned."""
+    yield
+    if runs := getattr(app.state, "runs", None):
+        await run_in_threadpool(runs.close)
+
+
+router = APIRouter(lifespan=_stopped_at_the_end)
+
+_PAUSE = 0.08  # seconds between two drawings
+_STILL_THERE = 15.0  # seconds after which something is sent in any case
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """How runs of a kind are shown: the blocks of a template that change, what the template is given, the address of
+    the page, and whether what a run has told is in the memory still, as it was.
+    """
+
+    template: str
+    parts: Sequence[str]
+    view: Callable[[Request, WebRun], Mapping[str, Any]]
+    address: Callable[[Request, WebRun], str]
+    holds: Callable[[Memory, WebRun], bool] = lambda memory, run: True
+
+    def draw(self, request: Request, run: WebRun) -> Mapping[str, str]:
+        """The parts of a run: the id of each element, and what is in it."""
+        return fragments(request, self.template, self.parts, **self.view(request, run))
+
+
+#: The page of each kind of run that has one.
+RUN_PAGES: dict[str, RunPage] = {}
+
+
+def run_view(request: Request, run: WebRun, **more: Any) -> dict[str, Any]:
+    """What every template of a run is given."""
+    return {
+        "run": run,
+        "title": run.title,
+        "running": run.ended is None,
+        "done": run.result,
+        "problem": run.problem,
+        "stopped": run.stopped,
+        "events": address(f"/runs/{run.id}/events", request),
+        "stop": address(f"/runs/{run.id}/stop", request),
+    } | more
+
+
+def existing_run(request: Request, memory: Memory, id: str) -> WebRun:
+    """A run that may be shown. Raises NotFound, also where it has told what was changed or forgotten since."""
+    run = runs_of(request).get(id, scope_of(request))
+    if run.ended is not None and not RUN_PAGES[run.kind].holds(memory, run):
+        raise NotFound("What this has told was changed or forgotten since.", hint="Ask again for what is there now.")
+    return run
+
+
+@router.get("/runs/{id}/events")
+async def events(request: Request, memory: Scoped, id: str) -> Response:
+    """The parts of a run that change, until it has ended."""
+    run = await run_in_threadpool(existing_run, request, memory, id)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_changes(request, run), media_type="text/event-stream", headers=headers)
+
+
+@router.post("/runs/{id}/stop")
+def stop(request: Request, id: str) -> Response:
+    """Ends a run, and leads back to its page."""
+    run = runs_of(request).get(id, scope_of(request))
+    run.stop()
+    run.wait(1.0)
+    return RedirectResponse(RUN_PAGES[run.kind].address(request, run), 303)
+
+
+async def _changes(request: Request, run: WebRun) -> AsyncIterator[bytes]:
+    shown_on, runs = RUN_PAGES[run.kind], runs_of(request)
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    deaf = run.listen(tell)
+    shown: dict[str, str] = {}
+    try:
+        while True:
+            changed.clear()
+            over = run.ended is not None
+            drawn = await run_in_threadpool(shown_on.draw, request, run)
+            new = {name: html for name, html in drawn.items() if shown.get(name) != html}
+            shown |= new
+            if new:
+                yield _event("parts", new)
+            if over:
+                yield _event("end", {"address": shown_on.address(request, run)})
+                return
+            if runs.is_over:
+                return
+            try:
+                await asyncio.wait_for(changed.wait(), _STILL_THERE)
+                await asyncio.sleep(_PAUSE)
+            except TimeoutError:
+                yield b": still there\n\n"
+    finally:
+        deaf()
+
+
+def _event(name: str, data: Mapping[str, str]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))

@@ -10,12 +10,11 @@ import pytest
 
 import recollect
 from recollect.answer.evidence import Evidence, evidence_of
-from recollect.answer.graph import Told, related
+from recollect.answer.graph import KnownRelation, related
 from recollect.answer.intents import SETTINGS, Intent
 from recollect.memory import Memory
 from recollect.search.find import Searcher
-from recollect.search.query.request import Search
-from recollect.search.query.syntax import Query
+from recollect.search.query.request import Query, Search
 from recollect.store.passages import Filter
 
 SAID = {
@@ -39,7 +38,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-def told(memory: Memory, question: str, wanted: Filter = Filter(), **more: object) -> list[Told]:  # noqa: B008
+def told(memory: Memory, question: str, wanted: Filter = Filter(), **more: object) -> list[KnownRelation]:  # noqa: B008
     with memory._space.view() as view:
         return list(related(view, question, wanted, **more))  # type: ignore[arg-type]
 
@@ -99,15 +98,6 @@ def test_an_empty_memory_has_none(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", background=False) as empty:
         assert told(empty, "why did I choose Next.js?") == []
         assert evidence(empty, "why did I choose Next.js?").passages == ()
-
-
-def test_the_time_that_is_meant_is_told_to_who_answers(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        for day, text in ((3, "The bread came out flat"), (9, "We moved to Porto today"), (20, "The bread was fine")):
-            memory.store_message(text, "user", title=text, timestamp=datetime(2024, 5, day, tzinfo=UTC))
-        found = evidence(memory, "how was the bread before we moved to Porto?")
-        assert found.relations[0] == "the question means the time before 9 May 2024: “We moved to Porto today”"
-        assert "Read as before 9 May 2024: “We moved to Porto today”" in found.notes
 
 
 def test_what_holds_words_that_are_shut_out_proves_nothing(memory: Memory) -> None:

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.chat.events import Words
-from recollect.answer.research.claim import LENGTH
-from recollect.answer.research.report import Report
+from recollect.answer.research.saving import LENGTH
+from recollect.answer.results import AnswerWords, Report
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.record import Document
@@ -55,7 +54,7 @@ def test_who_stops_at_the_last_words_has_the_report_that_was_paid_for(memory: Me
     server.script += [PLAN, missing(), REPORT]
     stream = memory.research_stream(QUESTION)
     for event in stream:
-        if isinstance(event, Words) and "## Sources" in event.text:
+        if isinstance(event, AnswerWords) and "## Sources" in event.text:
             break
     stream.close()
     (kept,) = memory.reports()
@@ -224,7 +223,7 @@ def test_who_was_overtaken_writes_nothing(memory: Memory, server: WireServer) ->
 def test_a_claim_is_renewed_while_the_work_goes_on(
     memory: Memory, server: WireServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.answer.research.claim.LENGTH", timedelta(seconds=3))
+    monkeypatch.setattr("recollect.answer.research.saving.LENGTH", timedelta(seconds=3))
     server.script += [PLAN]
     stream = memory.research_stream(QUESTION)
     next(stream)

@@ -22,6 +22,7 @@ from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.names import titled
 from recollect.faces.present.pausing import pause_words, until
 from recollect.faces.present.times import clock, duration, number
+from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from recollect.ingest.conversations import Written
     from recollect.ingest.importing import Progress
     from recollect.memory import Memory
-    from recollect.watching.folders import Watched
-    from recollect.watching.hook_event import HookEvent
+    from recollect.watching.hooks import HookEvent
+    from recollect.watching.imported_files import Watched
     from recollect.watching.watcher import Round, Watcher
 
 
@@ -42,9 +43,8 @@ def followed(run: Invocation) -> Iterator[threading.Event]:
     """Follows the agents' folders in a thread of its own; ended by the event that it gives, at the latest at the end of
     the `with`, which waits for what is being imported. Raises StoreBusy where somebody follows them already.
     """
-    from recollect.watching.folders import watched_folders
-    from recollect.watching.keeping_out import KeepingOut
-    from recollect.watching.kept import ImportedFiles
+    from recollect.watching.exclusions import KeepingOut
+    from recollect.watching.imported_files import ImportedFiles, watched_folders
     from recollect.watching.watcher import Watcher
 
     stop, watched = threading.Event(), watched_folders((), Path.home(), os.environ)
@@ -136,28 +136,6 @@ def _brought(memory: Memory, written: Written) -> str:
     return f"{number(written.new + written.changed, 'conversation')}{new}: {messages}"
 
 
-def as_json(done: Round) -> dict[str, Any]:
-    """What a round came to (docs/reference/json.md)."""
-    return {
-        "taken": [
-            {
-                "label": taken.label,
-                "sources": [source.label for source in taken.report.sources],
-                "new": taken.report.written.new,
-                "changed": taken.report.written.changed,
-                "same": taken.report.written.same,
-                "messages": taken.report.written.messages,
-                "seconds": round(taken.seconds, 3),
-            }
-            for taken in done.taken
-        ],
-        "left_out": done.left_out,
-        "kept_out": done.kept_out,
-        "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in done.problems],
-        "failed": [str(failure) for failure in done.failed],
-    }
-
-
 # `recollect hooks`: has Claude Code call Recollect itself, so that no session expires unsaved.
 
 _ACTIONS = ("install", "remove", "run")
@@ -182,7 +160,7 @@ def hooks(run: Invocation, action: str | None = None, project: bool = False, pri
         return _show(run, path)
     from recollect.faces.cli.setup.edited import edit_of
     from recollect.faces.cli.setup.own_command import shell_line
-    from recollect.watching.claude_hooks import with_hooks, without_hooks
+    from recollect.watching.hooks import with_hooks, without_hooks
 
     command = shell_line(run.settings, "hooks", "run")
     edit = edit_of(path, (lambda s: with_hooks(s, command)) if action == "install" else without_hooks)
@@ -202,7 +180,7 @@ def _settings_file(*, project: bool) -> Path:
 def _show(run: Invocation, path: Path) -> int:
     from recollect.faces.cli.setup.edited import values_in
     from recollect.faces.present.found import tilde
-    from recollect.watching.claude_hooks import EVENTS, events_hooked
+    from recollect.watching.hooks import EVENTS, events_hooked
 
     told = events_hooked(values_in(path)[1])
     whole = set(told) >= set(EVENTS)
@@ -226,15 +204,14 @@ def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None
     out = run.out
-    if run.json:
-        run.out.document(
-            {
-                "settings": str(edit.path),
-                "changed": write and changes,
-                "copy": str(copy) if copy else None,
-                "diff": list(edit.lines),
-            }
-        )
+    if run.in_json(
+        lambda: {
+            "settings": str(edit.path),
+            "changed": write and changes,
+            "copy": str(copy) if copy else None,
+            "diff": list(edit.lines),
+        }
+    ):
         return 0
     if not changes:
         out.line(f"Nothing to change in {tilde(edit.path)}.")
@@ -251,7 +228,7 @@ def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
 
 def _run(run: Invocation) -> int:
     """What a hook does. Whatever it raises is noted in a log by whoever runs it, and the exit code is 0."""
-    from recollect.watching.hook_event import read_event
+    from recollect.watching.hooks import read_event
 
     event = None if sys.stdin.isatty() else read_event(sys.stdin.buffer.read())
     if event is None:
@@ -268,7 +245,7 @@ def _run(run: Invocation) -> int:
 
 
 def _print_brief(run: Invocation, event: HookEvent) -> None:
-    from recollect.watching.memory_tools import runs_in_a_tool
+    from recollect.watching.exclusions import runs_in_a_tool
 
     if event.folder is None or runs_in_a_tool(str(event.folder)) or not run.has_memory():
         return
@@ -284,7 +261,7 @@ def _mark(event: HookEvent) -> None:
     something, and nobody reads in time that it is not understood.
     """
     from recollect.memory.recording import is_marked
-    from recollect.watching.keeping_out import KeepingOut
+    from recollect.watching.exclusions import KeepingOut
 
     marked = True
     try:
@@ -299,9 +276,8 @@ def _take_in(run: Invocation, event: HookEvent) -> None:
     hook and, at the end of a session, not for long. Where nothing may be left behind, here.
     """
     from recollect.memory.background.process import environment_of, leave_behind
-    from recollect.watching.folders import Watched
-    from recollect.watching.keeping_out import KeepingOut
-    from recollect.watching.kept import ImportedFiles
+    from recollect.watching.exclusions import KeepingOut
+    from recollect.watching.imported_files import ImportedFiles, Watched
     from recollect.watching.watcher import Watcher
 
     folder, settings = event.transcripts, run.settings
@@ -351,10 +327,10 @@ def pause(run: Invocation, length: list[str]) -> int:
     from recollect.memory.recording import Recording
 
     begun = Recording.own().pause(_end(length, utc_now()))
-    if run.json:
-        run.out.document({"paused": True, "until": iso(begun.ends)})
-    else:
-        run.out.line(f"Recording is paused {until(begun)}. {run.out.hint('To go on: recollect resume')}")
+    run.show(
+        lambda: {"paused": True, "until": iso(begun.ends)},
+        f"Recording is paused {until(begun)}. {run.out.hint('To go on: recollect resume')}",
+    )
     return 0
 
 
@@ -423,9 +399,8 @@ def watch(run: Invocation, folders: list[str] | None = None, once: bool = False,
     left out, and so is what you keep out: folders of the setting leave_out, sessions marked with RECOLLECT_RECORD=no,
     and what is said while recording is paused (recollect pause).
     """
-    from recollect.watching.folders import watched_folders
-    from recollect.watching.keeping_out import KeepingOut
-    from recollect.watching.kept import ImportedFiles
+    from recollect.watching.exclusions import KeepingOut
+    from recollect.watching.imported_files import ImportedFiles, watched_folders
     from recollect.watching.watcher import Watcher
 
     if no_background:
@@ -451,9 +426,7 @@ def _once(run: Invocation, make: Callable[[Callable[[Progress], None]], Watcher]
             bar(p.read, p.total, f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}")
 
         done = make(told).round(patient=False)
-    if run.json:
-        run.out.document(as_json(done))
-    else:
+    if not run.in_json(lambda: done):
         tell(run, run.memory(), done)
         if not done and not tell_pause(run):
             run.out.line("Nothing new.")
