@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from recollect.record import REPORTS
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
-    from recollect.search.query.request import GroupBy, Mode, Sort
+    from recollect.search.query.request import Filters, GroupBy, Mode, Sort
     from recollect.search.results.result import DerivedHit, DocumentHit, Hit, MessageHit, SearchResults, Why
 
 
@@ -57,26 +57,23 @@ def search(
     "double quotes" around words that belong together, within single quotes for the shell; -word leaves out messages
     with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
+    from recollect.search.query.request import Filters
+
     asked = FilteredQuery(
-        query=_words(query),
-        source=tuple(source),
-        role=tuple(role),
-        kind=tuple(kind),
-        since=since,
-        until=until,
-        before=before,
-        conversation=in_,
-        literal=literal,
+        _words(query),
+        Filters.of(
+            source=source, role=role, kind=kind, since=since, until=until, before=before, conversation=in_, mode=mode
+        ),
+        literal,
     )
     period(since, until, before)  # what is wrong with them is told in the words of the options
     found = run.existing_memory().search(
         asked.query,
         limit=limit or run.settings.limit,
         group_by=group_by,
-        mode=mode,
         sort=sort,
         offset=offset,
-        **asked.filters(),
+        **asked.options,
     )
     run.state.remember_search(found)
     if open_ is not None:
@@ -92,24 +89,20 @@ class FilteredQuery:
     """The query with the filters that stand beside it."""
 
     query: str
-    source: tuple[str, ...] = ()
-    role: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    since: str | None = None
-    until: str | None = None
-    before: str | None = None
-    conversation: str | None = None
+    filters: Filters
     literal: bool = False
 
-    def filters(self) -> dict[str, Any]:
+    @property
+    def options(self) -> dict[str, Any]:
         """As the façade takes them."""
-        return {name: value for name, value in asdict(self).items() if name != "query"}
+        return self.filters.given | {"literal": self.literal}
 
     def as_typed(self) -> str:
         """The filters as options: "--source claude"."""
-        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(self, name)]
-        named = {"since": self.since, "until": self.until, "before": self.before, "in": self.conversation}
-        given = [f"--{name} {typed(value)}" for name, value in named.items() if value]
+        told = self.filters
+        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(told, name)]
+        named = {"since": told.since, "until": told.until, "before": told.before, "in": told.conversation}
+        given = [f"--{name} {typed(str(value))}" for name, value in named.items() if value]
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
@@ -135,10 +128,10 @@ def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) 
         return
     out.line(f"Nothing found in {_searched(run, asked)}.")
     meant = found.suggestion or found.corrected
-    if meant and (count := _count(run, FilteredQuery(meant), asked.filters())):
+    if meant and (count := _count(run, meant, asked.options)):
         out.line(f"Did you mean: {meant} ({count})")
     plain = _without_operators(asked.query)
-    if (asked.as_typed() or plain != asked.query) and plain and (count := _count(run, FilteredQuery(plain), {})):
+    if (asked.as_typed() or plain != asked.query) and plain and (count := _count(run, plain, {})):
         out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")
 
 
@@ -146,17 +139,17 @@ def _searched(run: Invocation, asked: FilteredQuery) -> str:
     """As in "402 Claude conversations"."""
     stats = run.memory().stats()
     by_source = stats.by_source
-    if len(asked.source) == 1:
-        name = asked.source[0].lower()
+    if len(asked.filters.source) == 1:
+        name = asked.filters.source[0].lower()
         label = source_label(name)
         return number(by_source.get(name, 0), f"{label} conversation")
     conversations = number(sum(by_source.values()), "conversation")
     return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
 
 
-def _count(run: Invocation, asked: FilteredQuery, filters: dict[str, Any]) -> str:
+def _count(run: Invocation, query: str, options: dict[str, Any]) -> str:
     """How much another search finds, in words; empty for nothing."""
-    found = run.memory().search(asked.query, limit=1, facets=True, **filters)
+    found = run.memory().search(query, limit=1, facets=True, **options)
     return matches(found) if found.total else ""
 
 

@@ -164,7 +164,7 @@ def search(
             group_by=cast("GroupBy", asked.group or "conversation"),
             sort=cast("Sort", asked.sort or "relevance"),
             facets=True,
-            **asked.filters(),
+            **asked.options,
         )
     except (InvalidInput, StoreError) as problem:
         return _problem(request, asked, problem)

@@ -13,6 +13,7 @@ from recollect.faces.present.names import source_label
 from recollect.faces.present.times import matches, number, words_and_related
 from recollect.faces.web.page import address
 from recollect.memory import Memory
+from recollect.search.query.request import Filters
 from recollect.search.query.syntax import parse_query
 from recollect.search.results.facets import Facets
 from recollect.search.results.result import DerivedHit, Hit, MessageHit, SearchResults, Why
@@ -365,14 +366,14 @@ class EmptyResultsPage:
     def meant(self) -> tuple[str, str] | None:
         """What may have been meant, and how much that finds."""
         words = self.found.suggestion or self.found.corrected
-        count = self._count(words, **self._asked.filters()) if words else ""
+        count = self._count(words, **self._asked.options) if words else ""
         return (words, count) if words and count else None
 
     @cached_property
     def unfiltered(self) -> tuple[str, str] | None:
         """The words without filters and operators, and how much they find."""
         plain = parse_query(self._asked.q).text
-        if not plain or not (self._asked.is_filtered or self._asked.literal or plain != self._asked.q):
+        if not plain or not (self._asked.filters.given or self._asked.literal or plain != self._asked.q):
             return None
         count = self._count(plain)
         return (plain, count) if count else None
@@ -423,19 +424,19 @@ class SearchParameters:
             "from": one.offset or "",
         }
 
-    def filters(self) -> dict[str, Any]:
-        """What the façade takes."""
-        return {
-            "source": self.source,
-            "role": self.role,
-            "kind": self.kind,
-            "since": self.since or None,
-            "until": self.until or None,
-            "conversation": self.in_ or None,
-            "literal": self.literal,
-        }
+    @property
+    def filters(self) -> Filters:
+        """What narrows the search."""
+        return Filters.of(
+            source=self.source,
+            role=self.role,
+            kind=self.kind,
+            since=self.since,
+            until=self.until,
+            conversation=self.in_,
+        )
 
     @property
-    def is_filtered(self) -> bool:
-        """Whether less than everything is searched."""
-        return bool(self.source or self.role or self.kind or self.since or self.until or self.in_)
+    def options(self) -> dict[str, Any]:
+        """What the façade takes besides the words."""
+        return self.filters.given | {"literal": self.literal}
