@@ -337,6 +337,16 @@ class Output:
         fits = self.width is None or cell_len(left) + 1 + cell_len(right) <= self.width
         return f"{left}{' ' if fits else chr(10)}{right}"
 
+    def more(self, shown: int, advice: str = "") -> None:
+        """Says that there is more than what is shown, and how to see it."""
+        self.note(f"More: add -n {2 * shown}{advice and f', or {advice}'}.")
+
+    def row(self, id: str, facts: str, text: str) -> None:
+        """A row of a list: the end of an id, facts, and a text cut to the width."""
+        start = id[-6:]
+        room = None if self.width is None else self.width - cell_len(f"{start}  {facts}")
+        self.line(f"{start}  {self.dim(facts)}{shortened(harmless(text), room)}".rstrip())
+
     def in_a_row(self, label: str, commands: Sequence[str]) -> str:
         """Commands to choose from, beside each other or, where they do not fit, below each other."""
         row = label + f"  {self.symbols.dot}  ".join(commands)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.output import Output, harmless, padded, shortened
+from recollect.faces.cli.options import limit
+from recollect.faces.cli.output import Output, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.indexed import index_state
@@ -73,12 +74,12 @@ def _retry(run: Invocation, names: list[str]) -> int:
     if unknown := [name for name in names if not any(i.endswith(name.upper()) for i in dead)]:
         raise NotFound(f"No failed task has the ID {unknown[0]}.", hint="To see what failed: recollect tasks")
     revived = memory.retry(*meant) if names else memory.retry()
-    if run.json:
-        run.out.document({"retried": revived})
-    elif revived:
-        run.out.line(run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once"))
-    else:
-        run.out.line("No task has failed.")
+    run.show(
+        lambda: {"retried": revived},
+        run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once")
+        if revived
+        else "No task has failed.",
+    )
     return 0
 
 
@@ -94,10 +95,9 @@ def _print_tasks(run: Invocation, numbers: dict[str, int], rows: list[_Row], *, 
         facts = f"{padded(_TOLD[state], 8)} {padded(task.kind, 14)} {padded(about, 7)} "
         if state == "later":
             why = f"from {moment_after(task.due, now)}"
-        room = None if out.width is None else out.width - len(facts) - len(short(task.id)) - 2
-        out.line(f"{short(task.id)}  {out.dim(facts)}{shortened(harmless(why), room)}".rstrip())
+        out.row(task.id, facts, why)
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}")
+        out.more(len(rows))
     if numbers["dead"]:
         out.line(out.hint("To try again what failed: recollect tasks --retry"))
 
@@ -107,7 +107,7 @@ TASKS = Command(
     ("recollect tasks", "recollect tasks --retry", "recollect tasks --retry 7Q2KAB"),
     (
         Option(("--retry",), "Try again what failed.", default=False),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("ID", "ids", several=True),
 )
@@ -134,9 +134,7 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     with on_interrupt(told), progress(run.out, "Embedding") as report:
         made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
     counts = memory.stats()
-    if run.json:
-        run.out.document({"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}})
-    else:
+    if not run.in_json(lambda: {"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}}):
         share = percent(counts.quality, counts.said_passages)
         run.out.line(f"Embedded {number(made, 'passage')}. Quality mode: {share} built.")
     return 0
@@ -292,10 +290,7 @@ def _stop(run: Invocation) -> int:
     was = is_at_work(run)
     if not stop(run.store, where=run.places):
         raise StoreBusy("The background worker has not stopped yet.", hint="It ends after what it is doing now.")
-    if run.json:
-        run.out.document({"stopped": was})
-    else:
-        run.out.line("Stopped the background worker." if was else "No background worker is running.")
+    run.show(lambda: {"stopped": was}, "Stopped the background worker." if was else "No background worker is running.")
     return 0
 
 

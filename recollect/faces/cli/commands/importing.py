@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from recollect.errors import ImportProblem, InvalidInput
 from recollect.faces.cli.commands.background import tell_backlog
 from recollect.faces.cli.invocation import Invocation, typed
-from recollect.faces.cli.options import NO_BACKGROUND
+from recollect.faces.cli.options import NO_BACKGROUND, words_of
 from recollect.faces.cli.output import Output, cell_len, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
 from recollect.faces.cli.progress import on_interrupt, progress
@@ -184,9 +183,7 @@ def _describe(run: Invocation, path: Path) -> int:
     from recollect.importers.describe import describe
 
     lines = list(describe(path))
-    if run.json:
-        run.out.document({"shape": lines})
-    else:
+    if not run.in_json(lambda: {"shape": lines}):
         for line in lines:
             run.out.line(line)
     return 0
@@ -355,11 +352,9 @@ def import_documents(run: Invocation, paths: Sequence[str], *, all_problems: boo
             "No document was imported" + (f": {reasons}." if reasons else "."),
             hint="Text, Markdown, HTML and PDF files are read. recollect import --problems lists why one was not.",
         )
-    if run.json:
-        run.out.document(
-            as_json(report) | {"written": {"new": report.new, "changed": report.changed, "same": report.unchanged}}
-        )
-    else:
+    if not run.in_json(
+        lambda: as_json(report) | {"written": {"new": report.new, "changed": report.changed, "same": report.unchanged}}
+    ):
         _print_report(report, run.out, all_problems=all_problems)
     named = {Path(path).expanduser().name for path in paths if Path(path).expanduser().is_file()}
     return 1 if any(problem.lost and problem.place in named for problem in report.problems) else 0
@@ -406,24 +401,21 @@ def remember(
     """
     if no_background:
         run.without_background()
-    words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    memory = run.memory()
+    words, memory = words_of(text), run.memory()
     if always:
         if title or in_ or role != "user":
             raise WrongUsage("A rule is in no conversation: leave out --title, --role and --in.")
         rule = memory.add_rule(words)
-        if run.json:
-            run.out.document({"id": rule.id})
-        else:
+        if not run.in_json(lambda: {"id": rule.id}):
             change = f"recollect facts edit {short(rule.id)} --to TEXT, recollect facts forget {short(rule.id)}"
             run.out.line(run.out.hint(f"Every answer follows it from now on. To change it: {change}"))
         return 0
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
     message = memory.store_message(words, cast("RoleName", role), conversation_id=conversation, title=title)
-    if run.json:
-        run.out.document({"id": message.id, "conversation_id": message.conversation_id})
-    else:
-        run.out.line(run.out.hint(f"Remembered: recollect show {short(message.id)}"))
+    run.show(
+        lambda: {"id": message.id, "conversation_id": message.conversation_id},
+        run.out.hint(f"Remembered: recollect show {short(message.id)}"),
+    )
     return 0
 
 

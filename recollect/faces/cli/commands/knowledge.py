@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from recollect.faces.cli.commands.search import none_found
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import period
+from recollect.faces.cli.options import limit, period
 from recollect.faces.cli.output import harmless, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
 from recollect.faces.present.names import short
@@ -65,9 +65,7 @@ def facts(
         return _rules(run)
     memory = run.existing_memory()
     found = memory.facts(" ".join(words) or None, as_of, include_past=False)
-    if run.json:
-        run.out.document({"facts": found[:limit], "more": len(found) > limit})
-    else:
+    if not run.in_json(lambda: {"facts": found[:limit], "more": len(found) > limit}):
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
             none_found(run, memory, "No facts match." if words or as_of else "No facts yet.")
@@ -77,9 +75,7 @@ def facts(
 def _rules(run: Invocation) -> int:
     memory = run.existing_memory()
     rules, offered = memory.rules(), memory.rules(offered=True)
-    if run.json:
-        run.out.document({"rules": rules, "offered": offered})
-    else:
+    if not run.in_json(lambda: {"rules": rules, "offered": offered}):
         for rule in rules:
             _print_fact(run.out, rule)
         if offered:
@@ -121,17 +117,13 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
         shown = memory.undo_fact(ids[0])
     else:
         return _forgotten(run, memory.forget_fact(ids[0]))
-    if run.json:
-        run.out.document({"done": action, "facts": shown})
-    else:
+    if not run.in_json(lambda: {"done": action, "facts": shown}):
         _print(run.out, shown, more=False, history=False)
     return 0
 
 
 def _forgotten(run: Invocation, fact_id: str) -> int:
-    if run.json:
-        run.out.document({"done": "forget", "id": fact_id})
-    else:
+    if not run.in_json(lambda: {"done": "forget", "id": fact_id}):
         undo = run.out.hint(f"recollect facts undo {short(fact_id)}")
         run.out.line(run.out.joined("It will not be drawn from these messages again.", f"To undo: {undo}"))
     return 0
@@ -143,13 +135,13 @@ def _print(out: Output, found: list[Fact], *, more: bool, history: bool) -> None
         for older in fact.history if history else ():
             _print_older(out, older)
     if more:
-        out.note(f"There are more: add -n {2 * len(found)}, or name whom or what they are about.")
+        out.more(len(found), "name whom or what they are about")
 
 
 def _print_fact(out: Output, fact: Fact) -> None:
     known = (("pinned", fact.pinned), ("corrected by hand", fact.corrected and fact.category != "rule"))
     marks = [mark for mark, holds in known if holds]
-    notes = f" {out.symbols.dot} ".join(filter(None, (fact.when(day), *marks)))
+    notes = out.dotted(fact.when(day), *marks)
     out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
     for proof in fact.proofs[:_PROOFS]:
         if proof.episode:
@@ -183,7 +175,7 @@ FACTS = Command(
         Option(("--to",), "With edit: the fact in your words.", "TEXT"),
         Option(("--value",), "With edit: the right value.", "VALUE"),
         Option(("--rules",), "List your rules for every answer, and those to confirm.", default=False),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )
@@ -191,7 +183,6 @@ FACTS = Command(
 
 # `recollect entities`: who and what is mentioned, and corrections by hand.
 
-_ENTITIES_LIMIT = 30
 _TYPES = (
     "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
 )  # fmt: skip
@@ -204,7 +195,7 @@ def entities(
     what: list[str] | None = None,
     type: str | None = None,
     name: str | None = None,
-    limit: int = _ENTITIES_LIMIT,
+    limit: int = _LIMIT,
 ) -> int:
     """List who and what is mentioned, and correct it.
 
@@ -225,9 +216,7 @@ def entities(
         _show(run, memory.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
-    if run.json:
-        run.out.document({"entities": found[:limit], "more": len(found) > limit})
-    else:
+    if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
             none_found(run, memory, "No entities match." if type else "No entities yet.")
@@ -262,8 +251,7 @@ def _correct_entities(
 
 
 def _show(run: Invocation, entity: Entity) -> None:
-    if run.json:
-        run.out.document({"entity": entity})
+    if run.in_json(lambda: {"entity": entity}):
         return
     run.out.line(title(entity, run.out))
     for alias in entity.aliases:
@@ -286,7 +274,7 @@ def _print_entities(run: Invocation, found: list[Entity], *, more: bool) -> None
         pinned = f" {out.symbols.ok}" if entity.pinned else ""
         out.line(out.dim(facts) + harmless(entity.name) + pinned + (out.dim(f"  {others}") if others else ""))
     if more:
-        out.note(f"There are more: add -n {2 * len(found)}, or narrow it down with --type.")
+        out.more(len(found), "narrow down with --type")
 
 
 ENTITIES = Command(
@@ -300,7 +288,7 @@ ENTITIES = Command(
     (
         Option(("--type",), f"Of this type: {', '.join(_TYPES)}.", "TYPE", read=one_of(*_TYPES), values=_TYPES),
         Option(("--name",), "With edit: the new name.", "NAME"),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_ENTITIES_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("NAME|ACTION", "what", several=True, values=tuple(_ENTITIES_ACTIONS)),
 )
@@ -326,15 +314,11 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
     memory = run.existing_memory()
     if len(names) == 2:
         paths = memory.paths(*names, include_past=past)
-        if run.json:
-            run.out.document(paths)
-        else:
+        if not run.in_json(lambda: paths):
             _print_paths(run, paths)
         return 0 if paths.paths else 1
     found = memory.graph(names[0], depth, limit, include_past=past)
-    if run.json:
-        run.out.document(found)
-    else:
+    if not run.in_json(lambda: found):
         _print_graph(run, found)
     return 0
 
@@ -374,7 +358,7 @@ GRAPH = Command(
     (
         Option(("--depth",), "Steps around the entity.", "N", default=1, read=whole(1, 3)),
         Option(("--past",), "Also relations that no longer hold.", default=False),
-        Option(("--limit", "-n"), "How many entities are shown.", "N", default=_GRAPH_LIMIT, read=whole(1, 1000)),
+        limit(_GRAPH_LIMIT, "How many entities are shown.", 1000),
     ),
     Arguments("ENTITY", "names", required=True, several=True),
 )
@@ -410,10 +394,7 @@ def relate(
     relation = memory.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
-    if run.json:
-        run.out.document({"relation": relation})
-    else:
-        run.out.line(line(run, relation))
+    run.show(lambda: {"relation": relation}, line(run, relation))
     return 0
 
 

@@ -62,8 +62,7 @@ def show(
     shown = _shown(chosen, context, all_branches)
     if code:
         return _print_code(run, chosen, shown)
-    if run.json:
-        run.out.document(thread_document(chosen.thread, shown, chosen.hit))
+    if run.in_json(lambda: thread_document(chosen.thread, shown, chosen.hit)):
         return 0
     kinds = ("all",) if full else tuple(kind or ())
     transcript = Transcript(chosen.thread, shown, chosen.hit, run.out, kinds=kinds)
@@ -81,9 +80,7 @@ def _print_code(run: Invocation, chosen: _Chosen, shown: Sequence[Message]) -> i
     if not blocks:
         where = "message" if chosen.message is not None else "conversation"
         raise NotFound(f"There is no code in this {where}.", hint="To read it, leave out --code.")
-    if run.json:
-        run.out.document({"code": blocks[-1]})
-    else:
+    if not run.in_json(lambda: {"code": blocks[-1]}):
         run.out.verbatim(blocks[-1] if run.out.width is None else harmless(blocks[-1]))
     return 0
 
@@ -109,9 +106,7 @@ def _show_document(run: Invocation, chosen: _ChosenDocument, context: int | None
     from recollect.faces.cli.transcript import document_lines, file_document
 
     found = None if full else chosen.found
-    if run.json:
-        run.out.document(file_document(chosen.document, chosen.found))
-    else:
+    if not run.in_json(lambda: file_document(chosen.document, chosen.found)):
         _print(run, list(document_lines(chosen.document, found, run.out, context)), paged=paged)
     return 0
 
@@ -251,9 +246,7 @@ def list_(
         limit=limit + 1,
     )
     more = len(rows) > limit
-    if run.json:
-        run.out.document({"conversations": rows[:limit], "more": more})
-    else:
+    if not run.in_json(lambda: {"conversations": rows[:limit], "more": more}):
         _print_list(run, rows[:limit], more=more)
     return 0 if rows else 1
 
@@ -268,7 +261,7 @@ def _print_list(run: Invocation, rows: list[ConversationRow], *, more: bool) -> 
         room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
         out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
+        out.more(len(rows), "narrow down with --since or a word of the title")
 
 
 LIST = Command(

@@ -204,15 +204,14 @@ def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None
     out = run.out
-    if run.json:
-        run.out.document(
-            {
-                "settings": str(edit.path),
-                "changed": write and changes,
-                "copy": str(copy) if copy else None,
-                "diff": list(edit.lines),
-            }
-        )
+    if run.in_json(
+        lambda: {
+            "settings": str(edit.path),
+            "changed": write and changes,
+            "copy": str(copy) if copy else None,
+            "diff": list(edit.lines),
+        }
+    ):
         return 0
     if not changes:
         out.line(f"Nothing to change in {tilde(edit.path)}.")
@@ -328,10 +327,10 @@ def pause(run: Invocation, length: list[str]) -> int:
     from recollect.memory.recording import Recording
 
     begun = Recording.own().pause(_end(length, utc_now()))
-    if run.json:
-        run.out.document({"paused": True, "until": iso(begun.ends)})
-    else:
-        run.out.line(f"Recording is paused {until(begun)}. {run.out.hint('To go on: recollect resume')}")
+    run.show(
+        lambda: {"paused": True, "until": iso(begun.ends)},
+        f"Recording is paused {until(begun)}. {run.out.hint('To go on: recollect resume')}",
+    )
     return 0
 
 
@@ -427,9 +426,7 @@ def _once(run: Invocation, make: Callable[[Callable[[Progress], None]], Watcher]
             bar(p.read, p.total, f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}")
 
         done = make(told).round(patient=False)
-    if run.json:
-        run.out.document(done)
-    else:
+    if not run.in_json(lambda: done):
         tell(run, run.memory(), done)
         if not done and not tell_pause(run):
             run.out.line("Nothing new.")

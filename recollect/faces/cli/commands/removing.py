@@ -247,19 +247,17 @@ def _anything(found: Forgotten) -> bool:
 
 
 def _print_nothing(run: Invocation, found: Forgotten, *, matched: bool = False) -> int:
-    if run.json:
-        run.out.document(as_json(found) | {"removed": False})
-    else:
-        run.out.line("Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.")
+    run.show(
+        lambda: as_json(found) | {"removed": False},
+        "Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.",
+    )
     return 1
 
 
 def _print_dry_run(run: Invocation, found: Forgotten) -> int:
     if not _anything(found):
         return _print_nothing(run, found)
-    if run.json:
-        run.out.document(as_json(found) | {"removed": False})
-    else:
+    if not run.in_json(lambda: as_json(found) | {"removed": False}):
         _print_plan(run, found)
         run.out.line("Nothing was removed: this was a dry run.")
     return 0
@@ -268,8 +266,7 @@ def _print_dry_run(run: Invocation, found: Forgotten) -> int:
 def _print_done(run: Invocation, shown: Forgotten, done: Forgotten) -> None:
 
     out = run.out
-    if run.json:
-        out.document(as_json(done) | {"removed": True})
+    if run.in_json(lambda: as_json(done) | {"removed": True}):
         return
     back = out.hint("To bring it back from an export: recollect import --again PATH")
     out.line(out.joined(f"Removed {_counted(done)}.", back))
@@ -347,9 +344,7 @@ def secrets(run: Invocation, source: list[str] | None = None) -> int:
     with progress(run.out, "Reading everything"):
         found = memory.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
-    if run.json:
-        run.out.document({"secrets": found})
-    else:
+    if not run.in_json(lambda: {"secrets": found}):
         for line in _lines_secrets(run, found):
             run.out.line(line)
     return 0 if found else 1
@@ -378,12 +373,12 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
     memory, out = run.existing_memory(), run.out
     asked = memory.forget_secrets(sources=source, dry_run=True)
     if not asked.secrets or dry_run:
-        if run.json:
-            out.document(as_json(asked) | {"removed": False})
-        elif not asked.secrets:
-            out.line("No keys, tokens or passwords were found; nothing was removed.")
-        else:
-            out.line(f"This removes {_counted_secrets(asked)}. Nothing was removed: this was a dry run.")
+        run.show(
+            lambda: as_json(asked) | {"removed": False},
+            "No keys, tokens or passwords were found; nothing was removed."
+            if not asked.secrets
+            else f"This removes {_counted_secrets(asked)}. Nothing was removed: this was a dry run.",
+        )
         return 0 if asked.secrets else 1
     if not yes:
         if run.json or not out.can_ask:
@@ -399,10 +394,10 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
     with progress(out, "Removing"):
         done = memory.forget_secrets(sources=source)
     run.state.forget()  # it repeats words and titles
-    if run.json:
-        out.document(as_json(done) | {"removed": bool(done.secrets)})
-    else:
-        out.line(f"Removed {_counted_secrets(done)}. Change them where they were used: they are no longer secret.")
+    run.show(
+        lambda: as_json(done) | {"removed": bool(done.secrets)},
+        f"Removed {_counted_secrets(done)}. Change them where they were used: they are no longer secret.",
+    )
     return 0
 
 

@@ -90,11 +90,9 @@ def serve(
     link = served.address + (f"/?token={asked}" if asked else "")
 
     def started() -> None:
-        if run.json:
-            run.out.document(
-                {"address": served.address, "link": link, "tokens": own, "namespace": str(memory.namespace)}
-            )
-        else:
+        if not run.in_json(
+            lambda: {"address": served.address, "link": link, "tokens": own, "namespace": str(memory.namespace)}
+        ):
             out.line(f"Recollect is at {out.bold(link)}")
             for namespace, made in own.items():
                 out.line(f"  {namespace} alone: {out.bold(f'{served.address}/?token={made}')}")
@@ -231,9 +229,7 @@ def _written(change: Change) -> Path | None:
 
 
 def _tell_all(run: Invocation, done: Sequence[tuple[Change, Path | None]]) -> None:
-    if run.json:
-        run.out.document({"clients": [_as_json(change, kept) for change, kept in done]})
-    else:
+    if not run.in_json(lambda: {"clients": [_as_json(change, kept) for change, kept in done]}):
         for change, kept in done:
             _tell(run, change, kept)
 
@@ -277,8 +273,9 @@ def _print_snippets(run: Invocation, clients: Sequence[Client], launch: Launch, 
 def _list(run: Invocation, machine: Machine) -> None:
     there = [client for client in CLIENTS.values() if client.is_there(machine)]
     rest = [client for client in CLIENTS.values() if client not in there]
-    if run.json:
-        run.out.document({"clients": [_row(client, machine, is_there=client in there) for client in CLIENTS.values()]})
+    if run.in_json(
+        lambda: {"clients": [_row(client, machine, is_there=client in there) for client in CLIENTS.values()]}
+    ):
         return
     out = run.out
     unset = [client for client in there if not is_set_up(client, machine)]

@@ -189,10 +189,7 @@ def config(run: Invocation, words: list[str]) -> int:
         hint = "Use recollect config, recollect config path, or recollect config NAME VALUE."
         raise InvalidInput(f"Unknown argument: {' '.join(words)}.", hint=hint)
     if words:
-        if run.json:
-            out.document({"path": str(places.config)})
-        else:
-            out.line(str(places.config))
+        run.show(lambda: {"path": str(places.config)}, str(places.config))
         return 0
     settings, origins = _values(run.settings), run.settings.origins
     folders = {"data": str(places.data), "config": str(places.config), "state": str(places.state)}
@@ -213,8 +210,7 @@ def _keep(run: Invocation, name: str, value: str) -> int:
     """Writes a setting, and says what keeps it from having an effect."""
     keep_setting(name, value, run.places)
     now = load_settings(where=run.places)
-    if run.json:
-        run.out.document({"name": name, "value": _values(now)[name], "from": now.origins[name]})
+    if run.in_json(lambda: {"name": name, "value": _values(now)[name], "from": now.origins[name]}):
         return 0
     run.out.line(f"{name} is set in {run.places.config}")
     if now.origins[name] != str(run.places.config):
@@ -280,9 +276,7 @@ def demo(run: Invocation, keep: str | None = None) -> int:
         archive = write_archive(folder / "archive")
         store = folder / "memory.db"
         with recollect.open(store, durable=False, background=False) as memory:
-            if run.json:
-                run.out.document(_as_json(memory, archive))
-            else:
+            if not run.in_json(lambda: _as_json(memory, archive)):
                 _print(run, memory, archive, store, store if keep else None)
     return 0
 
