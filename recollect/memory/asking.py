@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from recollect.memory.chat import Chatting
 from recollect.memory.ends import end_of
-from recollect.memory.reading import several
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer, AskEvent
-    from recollect.answer.ask.understand import Remembered
+    from recollect.answer.ask import Remembered
+    from recollect.answer.results import AskAnswer, AskEvent
     from recollect.record import RoleName
     from recollect.search.query.request import Mode
 
@@ -41,20 +40,13 @@ class Asking(Chatting):
         DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
         InvalidInput, StoreError.
         """
-        from recollect.answer.ask.answer import AskAnswer
+        from recollect.answer.results import AskAnswer
+        from recollect.search.query.request import Filters
 
-        stream = self.ask_stream(
-            question,
-            intent=intent,
-            source=source,
-            role=role,
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
+        filters = Filters.of(
+            source=source, role=role, conversation=conversation, since=since, until=until, before=before, mode=mode
         )
-        return end_of(stream, AskAnswer)
+        return end_of(self.ask_stream(question, intent=intent, **filters.given), AskAnswer)
 
     def ask_stream(
         self,
@@ -72,23 +64,14 @@ class Asking(Chatting):
         """As `ask`, told while it happens: each `Step`, the `AnswerWords` of a model as they come, with checked
         citations, that it broke off and is asked for `Again`, and last the `AskAnswer`.
         """
-        from recollect.answer.ask import NO_QUESTION
-        from recollect.answer.ask.session import Asker
+        from recollect.answer.ask import NO_QUESTION, Asker
         from recollect.answer.intents import named_intent
+        from recollect.search.query.request import Filters
 
-        search = self._read_search(
-            question,
-            limit=10,
-            group_by="message",
-            sources=several(source),
-            roles=several(role),
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
-            otherwise=NO_QUESTION,
+        filters = Filters.of(
+            source=source, role=role, conversation=conversation, since=since, until=until, before=before, mode=mode
         )
+        search = self._read_search(question, filters, limit=10, group_by="message", otherwise=NO_QUESTION)
         yield from Asker(self._searcher, self._space, self._remembered).events(
             search, self._answering(question), named_intent(intent)
         )
@@ -96,6 +79,6 @@ class Asking(Chatting):
     @cached_property
     def _remembered(self) -> Remembered:
         """What models made of questions."""
-        from recollect.answer.ask.understand import Remembered
+        from recollect.answer.ask import Remembered
 
         return Remembered()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -15,8 +15,8 @@ from recollect.memory.reading import several
 from recollect.record import RoleName, iso
 
 if TYPE_CHECKING:
-    from recollect.answer.research.report import Report, ReportEvent, SavedReport
     from recollect.answer.research.saving import ResearchRun, ResearchStore
+    from recollect.answer.results import Report, ReportEvent, SavedReport
     from recollect.search.query.request import Mode, Search
 
 
@@ -50,8 +50,12 @@ class Researching(Asking):
         for twice. A report rests on what was said, never on other reports. One that found nothing is not saved. Raises
         InvalidInput, NotFound, StoreError.
         """
-        from recollect.answer.research.report import Report
+        from recollect.answer.results import Report
+        from recollect.search.query.request import Filters
 
+        filters = Filters.of(
+            source=source, role=role, conversation=conversation, since=since, until=until, before=before, mode=mode
+        )
         stream = self.research_stream(
             question,
             resume=resume,
@@ -59,13 +63,7 @@ class Researching(Asking):
             calls=calls,
             tokens=tokens,
             seconds=seconds,
-            source=source,
-            role=role,
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
+            **filters.given,
         )
         return end_of(stream, Report)
 
@@ -90,8 +88,7 @@ class Researching(Asking):
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """
-        from recollect.answer.research.budget import Budget
-        from recollect.answer.research.saving import ResearchRun
+        from recollect.answer.research.saving import Budget, ResearchRun
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
@@ -141,7 +138,7 @@ class Researching(Asking):
         """A report that is kept, by its id or the end of one, with what it cites and is there still. Raises NotFound,
         InvalidInput.
         """
-        from recollect.answer.research.kept import report_of
+        from recollect.answer.research.writing import report_of
 
         document = self._desk.finished(id)
         with self._space.view() as view:
@@ -149,10 +146,12 @@ class Researching(Asking):
 
     def _research_search(self, run: ResearchRun) -> Search:
         from recollect.answer.research import NO_QUESTION
+        from recollect.search.query.request import Filters
 
-        filters: Mapping[str, Any] = run.filters
+        kept = dict(run.filters)
+        filters = Filters.of(source=kept.pop("sources"), role=kept.pop("roles"), **kept)
         return self._read_search(
-            run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
+            run.question, filters, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION
         )
 
     @cached_property

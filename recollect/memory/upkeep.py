@@ -113,11 +113,11 @@ class Upkeep(Handle):
         Backups keep it. Raises InvalidInput.
         """
         from recollect.memory.settings import own_places
-        from recollect.models.language.budget import FILE, Ledger
+        from recollect.models.language.budget import FILE, SpendingLog
 
         namespace = checked(name)
         was_there = self._store.drop(namespace)
-        Ledger(own_places().data / FILE).forget(self.location, namespace)
+        SpendingLog(own_places().data / FILE).forget(self.location, namespace)
         return was_there
 
     def stored_embedder(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,14 @@ from recollect.faces.cli.invocation import Invocation, typed
 from recollect.faces.cli.options import MODE, SOURCE, TIMES, period, words_of
 from recollect.faces.cli.output import Output, harmless, padded, shortened, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import documents_named, parts_named, short, source_label, speaker, titled
-from recollect.faces.present.times import day, matches, moment_after, number, words_and_related
+from recollect.faces.present.names import SIGNALS, documents_named, parts_named, short, source_label, speaker, titled
+from recollect.faces.present.times import day, moment_after, number, words_and_related
 from recollect.memory.settings import MOST_RESULTS
 from recollect.record import REPORTS
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
-    from recollect.search.query.request import GroupBy, Mode, Sort
+    from recollect.search.query.request import Filters, GroupBy, Mode, Sort
     from recollect.search.results.result import DerivedHit, DocumentHit, Hit, MessageHit, SearchResults, Why
 
 
@@ -55,26 +55,23 @@ def search(
     "double quotes" around words that belong together, within single quotes for the shell; -word leaves out messages
     with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
+    from recollect.search.query.request import Filters
+
     asked = FilteredQuery(
-        query=words_of(query, _NO_QUERY),
-        source=tuple(source),
-        role=tuple(role),
-        kind=tuple(kind),
-        since=since,
-        until=until,
-        before=before,
-        conversation=in_,
-        literal=literal,
+        words_of(query, _NO_QUERY),
+        Filters.of(
+            source=source, role=role, kind=kind, since=since, until=until, before=before, conversation=in_, mode=mode
+        ),
+        literal,
     )
     period(since, until, before)  # what is wrong with them is told in the words of the options
     found = run.existing_memory().search(
         asked.query,
         limit=limit or run.settings.limit,
         group_by=group_by,
-        mode=mode,
         sort=sort,
         offset=offset,
-        **asked.filters(),
+        **asked.options,
     )
     run.state.remember_search(found)
     if open_ is not None:
@@ -90,24 +87,20 @@ class FilteredQuery:
     """The query with the filters that stand beside it."""
 
     query: str
-    source: tuple[str, ...] = ()
-    role: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    since: str | None = None
-    until: str | None = None
-    before: str | None = None
-    conversation: str | None = None
+    filters: Filters
     literal: bool = False
 
-    def filters(self) -> dict[str, Any]:
+    @property
+    def options(self) -> dict[str, Any]:
         """As the façade takes them."""
-        return {name: value for name, value in asdict(self).items() if name != "query"}
+        return self.filters.given | {"literal": self.literal}
 
     def as_typed(self) -> str:
         """The filters as options: "--source claude"."""
-        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(self, name)]
-        named = {"since": self.since, "until": self.until, "before": self.before, "in": self.conversation}
-        given = [f"--{name} {typed(value)}" for name, value in named.items() if value]
+        told = self.filters
+        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(told, name)]
+        named = {"since": told.since, "until": told.until, "before": told.before, "in": told.conversation}
+        given = [f"--{name} {typed(str(value))}" for name, value in named.items() if value]
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
@@ -125,43 +118,20 @@ def _print(
 
 def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
+    from recollect.faces.present.empty_results import EmptyResults
+
     out = run.out
     if told_empty(run):
         return
     if found.total:
         out.line(f"No further results: there are {found.total}.")
         return
-    out.line(f"Nothing found in {_searched(run, asked)}.")
-    meant = found.suggestion or found.corrected
-    if meant and (count := _count(run, FilteredQuery(meant), asked.filters())):
-        out.line(f"Did you mean: {meant} ({count})")
-    plain = _without_operators(asked.query)
-    if (asked.as_typed() or plain != asked.query) and plain and (count := _count(run, FilteredQuery(plain), {})):
-        out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")
-
-
-def _searched(run: Invocation, asked: FilteredQuery) -> str:
-    """As in "402 Claude conversations"."""
-    stats = run.memory().stats()
-    by_source = stats.by_source
-    if len(asked.source) == 1:
-        name = asked.source[0].lower()
-        label = source_label(name)
-        return number(by_source.get(name, 0), f"{label} conversation")
-    conversations = number(sum(by_source.values()), "conversation")
-    return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
-
-
-def _count(run: Invocation, asked: FilteredQuery, filters: dict[str, Any]) -> str:
-    """How much another search finds, in words; empty for nothing."""
-    found = run.memory().search(asked.query, limit=1, facets=True, **filters)
-    return matches(found) if found.total else ""
-
-
-def _without_operators(query: str) -> str:
-    from recollect.search.query.syntax import parse_query
-
-    return parse_query(query).text
+    nothing = EmptyResults(run.memory(), found, asked.query, asked.options)
+    out.line(f"Nothing found in {nothing.searched}.")
+    if nothing.meant:
+        out.line(f"Did you mean: {nothing.meant[0]} ({nothing.meant[1]})")
+    if nothing.unfiltered:
+        out.line(f"  without {asked.as_typed() or 'the filters'}: {nothing.unfiltered[1]}")
 
 
 SEARCH = Command(
@@ -215,14 +185,6 @@ _MESSAGES = 2  # of each of them, unless all are wanted
 _WHO = 11  # cells for the name of who speaks
 _INDENT = 5
 _NARROW = 20  # an excerpt gets no less
-
-#: What `signals` are called in the field.
-_SIGNALS = {
-    "words": "keyword",
-    "meaning": "semantic",
-    "late interaction": "quality",
-    "people": "names",
-}
 
 
 def print_hits(
@@ -389,7 +351,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     counted = number(total, what) if total == len(found) else f"{len(found):,} of {total:,} {what}s"
     if found.documents:
         counted = " + ".join([*([counted] if len(found) else []), number(len(found.documents), "document")])
-    told = [counted, f"{found.took_ms:.0f} ms", " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)]
+    told = [counted, f"{found.took_ms:.0f} ms", " + ".join(SIGNALS.get(signal, signal) for signal in found.signals)]
     if found.with_words and found.related:
         told.insert(1, words_and_related(found.corrected or found.query, found.with_words, found.related))
     return out.dotted(*told)
@@ -416,7 +378,7 @@ def told_empty(run: Invocation) -> bool:
 
 def none_found(run: Invocation, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
-    from recollect.derive.tasks.outbox import CONVERSATION
+    from recollect.derive.tasks.queue import CONVERSATION
 
     run.out.line(line)
     if any(task.kind == CONVERSATION for task, _ in memory.tasks("due")):
