@@ -8,7 +8,7 @@ in the order of the record.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
@@ -134,6 +134,11 @@ def pack(value: Any) -> str | None:
     if not value:
         return None
     return orjson.dumps(value, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
+
+
+def ids_json(ids: Iterable[object]) -> str:
+    """A list as JSON, for the statements that take one."""
+    return orjson.dumps(list(ids)).decode()
 
 
 def unpack_map(text: str | None) -> Metadata:

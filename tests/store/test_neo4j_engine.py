@@ -19,7 +19,7 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
 import neo4j
 
-from recollect.engines.neo4j import erase, maintain, source
+from recollect.engines.neo4j import maintain, source
 from recollect.engines.neo4j.engine import Neo4jStore
 from recollect.engines.neo4j.source import PartitionSource
 from recollect.engines.neo4j.writing import Writing
@@ -305,8 +305,8 @@ def test_no_word_of_what_was_erased_is_in_any_property(
 def test_erasing_that_is_interrupted_goes_on(
     neo4j_uri: str, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erase, "_PIECE", 3)
-    monkeypatch.setattr(erase, "_TOGETHER", 1)
+    monkeypatch.setattr(maintain, "_PIECE", 3)
+    monkeypatch.setattr(maintain, "_TOGETHER", 1)
     space = store.space(DEFAULT)
     talks = [talk(f"t{n}", *(f"{CANARY} {i}" for i in range(5)), title=CANARY) for n in range(3)]
     ingest(store).threads(talks)
@@ -320,9 +320,9 @@ def test_erasing_that_is_interrupted_goes_on(
             raise KeyboardInterrupt
         return whole_piece(*arguments)
 
-    whole_piece = erase._erase
+    whole_piece = maintain._erase
     with monkeypatch.context() as patch:
-        patch.setattr(erase, "_erase", killed)
+        patch.setattr(maintain, "_erase", killed)
         with pytest.raises(KeyboardInterrupt):
             space.erase(ids)
     assert space.check() == []

@@ -35,7 +35,7 @@ from recollect.compat.hierarchical.records import (
     told_score,
 )
 from recollect.derive.tasks.publish import Publisher, head_revision
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.errors import StoreBusy, StoreError
 from recollect.index.passages import node_passages
 from recollect.ingest.withheld import Withheld

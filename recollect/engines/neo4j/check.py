@@ -8,7 +8,7 @@ from typing import Any, LiteralString
 import neo4j
 import numpy as np
 
-from recollect.engines.neo4j import tail
+from recollect.engines.neo4j import indexing
 from recollect.engines.neo4j.maintain import SEGMENT
 from recollect.engines.neo4j.source import DEATHS, SEGMENTS
 from recollect.engines.neo4j.writing import PARTITIONS, Generation
@@ -196,7 +196,7 @@ def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invar
             sealed += numbers.tolist()
         in_tail: set[int] = set()
         try:
-            in_tail.update(row.number for row in tail.rows(tx.run(tail.TAIL, after=0, **where), 0))
+            in_tail.update(row.number for row in indexing.tail_rows(tx.run(indexing.TAIL, after=0, **where), 0))
         except (ValueError, TypeError):
             unreadable.append([f"partition {partition}", 1])
         yield Invariant.SEGMENTS_READABLE, damaged

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import apsw
 
 from recollect.engines.codec import ZEROED
-from recollect.engines.sqlite import words
+from recollect.engines.sqlite import indexing
 from recollect.index.source import COLUMNS, SegmentMark, unseal
 from recollect.store.change import IndexDamaged
 from recollect.store.results import Invariant, Violation
@@ -143,7 +143,7 @@ _Remedy = Literal["reindex", "backup"]
 
 def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     """What does not hold in a namespace, and whether the file is whole."""
-    found = _shown(Invariant.WORDS_READABLE, words.damage(connection), "reindex")
+    found = _shown(Invariant.WORDS_READABLE, indexing.words_damage(connection), "reindex")
     whole = _asked(connection, Invariant.FILE_IS_WHOLE, WHOLE_FILE, (), "backup")
     found += [one for one in whole if one.where != "ok" and "fts5" not in one.where.lower()]
     found += _asked(connection, Invariant.REFERENCES, REFERENCES, (), "backup")

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
 
 import apsw
+import numpy as np
 
-from recollect.engines.codec import decode
-from recollect.engines.sqlite.put import ids_json
-from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, Thread, ToolCall, Turn
+from recollect.engines.codec import decode, ids_json, unpack_map
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Edge,
+    Message,
+    Node,
+    NodeId,
+    Thread,
+    ToolCall,
+    Turn,
+    to_microseconds,
+)
 from recollect.store.change import Record
-from recollect.store.results import End, R, Revision, Span
+from recollect.store.passages import Owner, PassageText, TokenRows
+from recollect.store.results import OF_FIELDS, End, R, Revision, Span
 
 GET_CONVERSATIONS = """
 SELECT c.id, c.source, c.source_id, c.title, c.created, c.updated, c.leaf_id, c.metadata, c.deleted, c.erased
@@ -245,3 +259,244 @@ def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[N
         return short
     found: list[Any] = connection.execute(ENDING, (ns, text, len(text), limit)).fetchall()
     return [row[0] for row in found if row[1]] or [row[0] for row in found]
+
+
+# Edges: those written as such, and the relations that fields say. One face for both, a whole frontier at a time.
+
+WRITTEN = """
+SELECT source_id, type, target_id, properties, name FROM edge WHERE ns = ?1 ORDER BY source_id, type, target_id, name
+"""
+WRITTEN_TYPES = """
+SELECT source_id, type, target_id, properties, name FROM edge
+WHERE ns = ?1 AND type IN (SELECT value FROM json_each(?2)) ORDER BY source_id, type, target_id, name
+"""
+# ?2: the nodes, ?3: the types or NULL for all, ?4: the limit. Where a table has several indexes that begin with the
+# namespace, the nodes are joined first and the index is named: without statistics SQLite takes another, and reads all
+# edges of the namespace.
+OUTWARD = """
+SELECT e.source_id, e.type, e.target_id, e.properties, e.name
+    FROM json_each(?2) w CROSS JOIN edge e ON e.ns = ?1 AND e.source_id = w.value
+    WHERE ?3 IS NULL OR e.type IN (SELECT value FROM json_each(?3))
+UNION ALL SELECT m.id, 'REPLIES_TO', m.parent_id, NULL, ''
+    FROM json_each(?2) w CROSS JOIN message m ON m.ns = ?1 AND m.id = w.value
+    WHERE m.parent_id IS NOT NULL AND (?3 IS NULL OR 'REPLIES_TO' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT id, 'CALLED_BY', message_id, NULL, '' FROM tool_call
+    WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'CALLED_BY' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT id, 'CHUNK_OF', parent_id, NULL, '' FROM chunk
+    WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'CHUNK_OF' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT c.id, 'HAS_TURN', t.id, NULL, '' FROM conversation c CROSS JOIN turn t ON t.conversation = c.num
+    WHERE c.ns = ?1 AND c.id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'HAS_TURN' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT t.id, 'NEXT_TURN', n.id, NULL, '' FROM turn t CROSS JOIN turn n
+    ON n.conversation = t.conversation AND n.position = t.position + 1
+    WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'NEXT_TURN' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT id, 'HAS_QUERY', query_id, NULL, '' FROM turn
+    WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'HAS_QUERY' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT t.id, 'HAS_RESPONSE', r.value, NULL, '' FROM turn t CROSS JOIN json_each(t.response_ids) r
+    WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'HAS_RESPONSE' IN (SELECT value FROM json_each(?3)))
+ORDER BY 2, 1, 3, 5 LIMIT ?4
+"""
+INWARD = """
+SELECT e.source_id, e.type, e.target_id, e.properties, e.name
+    FROM json_each(?2) w CROSS JOIN edge e INDEXED BY edge_inward ON e.ns = ?1 AND e.target_id = w.value
+    WHERE ?3 IS NULL OR e.type IN (SELECT value FROM json_each(?3))
+UNION ALL SELECT id, 'REPLIES_TO', parent_id, NULL, '' FROM message
+    WHERE ns = ?1 AND parent_id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'REPLIES_TO' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT id, 'CALLED_BY', message_id, NULL, '' FROM tool_call
+    WHERE ns = ?1 AND message_id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'CALLED_BY' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT id, 'CHUNK_OF', parent_id, NULL, '' FROM chunk
+    WHERE ns = ?1 AND parent_id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'CHUNK_OF' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT c.id, 'HAS_TURN', t.id, NULL, '' FROM turn t CROSS JOIN conversation c ON c.num = t.conversation
+    WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'HAS_TURN' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT p.id, 'NEXT_TURN', t.id, NULL, '' FROM turn t CROSS JOIN turn p
+    ON p.conversation = t.conversation AND p.position = t.position - 1
+    WHERE t.ns = ?1 AND t.id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'NEXT_TURN' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT id, 'HAS_QUERY', query_id, NULL, '' FROM turn
+    WHERE ns = ?1 AND query_id IN (SELECT value FROM json_each(?2))
+    AND (?3 IS NULL OR 'HAS_QUERY' IN (SELECT value FROM json_each(?3)))
+UNION ALL SELECT t.id, 'HAS_RESPONSE', m.id, NULL, ''
+    FROM message m CROSS JOIN turn t ON t.conversation = m.conversation
+    WHERE m.ns = ?1 AND m.id IN (SELECT value FROM json_each(?2)) AND instr(t.response_ids, m.id)
+    AND EXISTS (SELECT 1 FROM json_each(t.response_ids) r WHERE r.value = m.id)
+    AND (?3 IS NULL OR 'HAS_RESPONSE' IN (SELECT value FROM json_each(?3)))
+ORDER BY 2, 1, 3, 5 LIMIT ?4
+"""
+# The same of types that no field says.
+OUTWARD_WRITTEN = """
+SELECT e.source_id, e.type, e.target_id, e.properties, e.name
+FROM json_each(?2) w CROSS JOIN json_each(?3) t
+CROSS JOIN edge e ON e.ns = ?1 AND e.source_id = w.value AND e.type = t.value
+ORDER BY 2, 1, 3, 5 LIMIT ?4
+"""
+INWARD_WRITTEN = """
+SELECT e.source_id, e.type, e.target_id, e.properties, e.name
+FROM json_each(?2) w CROSS JOIN json_each(?3) t
+CROSS JOIN edge e INDEXED BY edge_inward ON e.ns = ?1 AND e.target_id = w.value AND e.type = t.value
+ORDER BY 2, 1, 3, 5 LIMIT ?4
+"""
+
+_STATEMENTS = {
+    ("out", True): OUTWARD_WRITTEN,
+    ("out", False): OUTWARD,
+    ("in", True): INWARD_WRITTEN,
+    ("in", False): INWARD,
+}
+
+
+def edges(
+    connection: apsw.Connection,
+    ns: int,
+    of: Sequence[NodeId] | None,
+    types: Collection[str],
+    way: Literal["out", "in"],
+    limit: int,
+) -> list[Edge]:
+    """The edges that leave or enter nodes; of None all written ones."""
+    wanted = ids_json(sorted(set(types))) if types else None
+    if of is not None:
+        written = wanted is not None and OF_FIELDS.isdisjoint(types)
+        return _edges(connection.execute(_STATEMENTS[way, written], (ns, ids_json(dict.fromkeys(of)), wanted, limit)))
+    if wanted is not None:
+        return _edges(connection.execute(WRITTEN_TYPES, (ns, wanted)))
+    return _edges(connection.execute(WRITTEN, (ns,)))
+
+
+def _edges(rows: Any) -> list[Edge]:
+    return [Edge(row[0], row[1], row[2], unpack_map(row[3]), row[4]) for row in rows]
+
+
+# Who speaks in a namespace, and in which years, as of a view.
+
+SPEAKERS = """
+SELECT s.name FROM speaker s WHERE s.ns = ?1
+  AND EXISTS (SELECT 1 FROM message m WHERE m.ns = ?1 AND m.speaker = s.name AND NOT m.deleted) ORDER BY s.name
+"""
+# The first of what was said from a moment on.
+NEXT = """
+SELECT timestamp FROM message
+WHERE ns = ?1 AND coalesce(timestamp, -9223372036854775808) >= ?2 AND kind = 'said' AND NOT deleted
+ORDER BY coalesce(timestamp, -9223372036854775808) LIMIT 1
+"""
+
+_MICROSECONDS = 1_000_000
+_FIRST_YEAR, _LAST_YEAR = 1, 9999
+
+
+def speakers(connection: apsw.Connection, ns: int) -> list[str]:
+    """The names of people who speak in messages that are not deleted."""
+    return [row[0] for row in connection.execute(SPEAKERS, (ns,))]
+
+
+def years(connection: apsw.Connection, ns: int) -> list[int]:
+    """The years in which something was said: a look-up each."""
+    found: list[int] = []
+    after = to_microseconds(datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC))
+    while (moment := connection.execute(NEXT, (ns, after)).get) is not None:
+        year = datetime.fromtimestamp(moment // _MICROSECONDS, UTC).year
+        found.append(year)
+        if year == _LAST_YEAR:
+            break
+        after = to_microseconds(datetime(year + 1, 1, 1, tzinfo=UTC))
+    return found
+
+
+# The texts of passages, cut out of what they were made from; and a slow search in the record itself.
+
+PASSAGES = """
+SELECT p.num, p.owner, coalesce(m.id, t.id, d.id, o.id, n.id), coalesce(m.id, t.message_id), c.id,
+    coalesce(m.active, a.active, 1), p.part, p.start, p.end,
+    CASE WHEN p.owner = 0 AND p.part >= 0 THEN m.parts -> p.part ->> 'text'
+         WHEN p.owner = 0 THEN m.content
+         WHEN p.owner = 1 THEN t.name || ': ' || t.arguments || char(10) || t.result
+         WHEN p.owner = 2 THEN d.content
+         WHEN p.owner = 3 THEN o.title
+         ELSE n.text END
+FROM json_each(?2) w CROSS JOIN passage p ON p.num = w.value
+JOIN generation g ON g.num = p.gen AND g.ns = ?1
+LEFT JOIN message m ON p.owner = 0 AND m.num = p.owner_num
+LEFT JOIN tool_call t ON p.owner = 1 AND t.num = p.owner_num
+LEFT JOIN message a ON a.ns = t.ns AND a.id = t.message_id
+LEFT JOIN document d ON p.owner = 2 AND d.num = p.owner_num
+LEFT JOIN conversation o ON p.owner = 3 AND o.num = p.owner_num
+LEFT JOIN node n ON p.owner = 4 AND n.num = p.owner_num
+LEFT JOIN conversation c ON c.num = coalesce(m.conversation, t.conversation, o.num)
+ORDER BY w.key
+"""
+DOCUMENTS_OF = """
+SELECT p.num, d.id, d.source FROM json_each(?2) w CROSS JOIN passage p ON p.num = w.value AND p.owner = 2
+JOIN generation g ON g.num = p.gen AND g.ns = ?1 JOIN document d ON d.num = p.owner_num
+"""
+TOKENS = """
+SELECT q.num, k.pieces, k.vectors FROM json_each(?2) w CROSS JOIN quality_vector q ON q.num = w.value
+JOIN generation g ON g.num = q.gen AND g.ns = ?1 JOIN quality_token k ON k.seq = q.seq
+"""
+UNEMBEDDED = """
+SELECT num FROM passage
+WHERE gen = (SELECT num FROM generation WHERE ns = ? AND state = 'live') AND partition = 0 AND NOT embedded
+ORDER BY num DESC LIMIT ?
+"""
+SCAN = """
+SELECT m.id, c.id, m.role, m.content, m.kind, m.speaker, m.timestamp, m.parent_id, m.source_id, m.position, m.active,
+    m.model, m.tokens, m.parts, m.metadata, m.versions, m.deleted, m.erased, words_held(m.content, ?2) AS held
+FROM message m JOIN conversation c ON c.num = m.conversation
+WHERE m.ns = ?1 AND NOT m.deleted AND held > 0
+ORDER BY held DESC, m.timestamp DESC NULLS LAST, m.id DESC LIMIT ?3
+"""
+
+_TOKEN_WIDTH = 128
+
+
+def passage_texts(connection: apsw.Connection, ns: int, numbers: Sequence[int], tokens: bool) -> list[PassageText]:
+    """In the order asked for; those that are gone are left out."""
+    wanted = ids_json(int(n) for n in numbers)
+    vectors: dict[int, TokenRows] = {}
+    if tokens:
+        for num, pieces, rows in connection.execute(TOKENS, (ns, wanted)):
+            vectors[num] = TokenRows(
+                np.frombuffer(pieces, np.uint16), np.frombuffer(rows, np.int8).reshape(-1, _TOKEN_WIDTH)
+            )
+    return [
+        PassageText(
+            number=num,
+            owner=Owner(owner),
+            owner_id=owner_id,
+            message_id=message_id,
+            conversation_id=conversation_id,
+            active=bool(active),
+            part=part,
+            start=start,
+            text=(text or "")[start:end],
+            tokens=vectors.get(num),
+        )
+        for num, owner, owner_id, message_id, conversation_id, active, part, start, end, text in connection.execute(
+            PASSAGES, (ns, wanted)
+        )
+    ]
+
+
+def documents_of(connection: apsw.Connection, ns: int, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+    """The documents that passages are chunks of."""
+    found: Any = connection.execute(DOCUMENTS_OF, (ns, ids_json(int(n) for n in passages)))
+    return {number: (NodeId(own), source) for number, own, source in found}
+
+
+def unembedded(connection: apsw.Connection, ns: int, limit: int) -> list[int]:
+    """Numbers of said passages that have no quality vectors yet, newest first."""
+    return [row[0] for row in connection.execute(UNEMBEDDED, (ns, limit))]
+
+
+def scan(connection: apsw.Connection, ns: int, words: Sequence[str], limit: int) -> list[Message]:
+    """Living messages that hold these words, by reading them all."""
+    folded = ids_json(dict.fromkeys(word.casefold() for word in words if word))
+    rows: Any = connection.execute(SCAN, (ns, folded, limit)).fetchall()
+    return [decode(Message, row) for row in rows]
