@@ -226,10 +226,10 @@ from datetime import timedelta
 from pathlib import Path
 from recollect.store import Change, IndexChange, Mark
 from recollect.store.passages import EmbedderId
-from recollect.engines.sqlite import segments
+from recollect.engines.sqlite import source
 from recollect.engines.sqlite.engine import SQLiteStore
 from tests.store.builders import *
-segments.MOST_DEATHS = 50
+source.MOST_DEATHS = 50
 rng = random.Random(int(sys.argv[2]))
 store = SQLiteStore(Path(sys.argv[1]))
 space = store.space(DEFAULT)

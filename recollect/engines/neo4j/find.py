@@ -8,7 +8,7 @@ from typing import Any
 
 import neo4j
 
-from recollect.engines.codec import from_cursor, to_cursor
+from recollect.engines.codec import page_begin, page_end
 from recollect.engines.neo4j.put import LABELS, key, readable
 from recollect.errors import InvalidInput
 from recollect.record import (
@@ -99,8 +99,6 @@ _STATEMENTS: Mapping[type[Any], tuple[str, str]] = {  # of all, and of a convers
     Node: (DERIVED, DERIVED_OF),
 }
 
-_LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
-
 
 def find(
     tx: neo4j.Transaction,
@@ -117,7 +115,7 @@ def find(
     newest = where.order == "newest"
     if kind is Chunk and newest:
         raise InvalidInput("Chunks have no time.")
-    time, begin = _begin(after, newest)
+    time, begin = page_begin(after, newest)
     whole = kind is Chunk or (kind in (Message, ToolCall, Turn) and where.conversation is None and not newest)
     found = list(
         tx.run(
@@ -147,8 +145,7 @@ def find(
     if len(found) <= limit or limit < 1:
         return Page(items)
     last = found[limit - 1]
-    last_id = str(last["node"]["id"])
-    return Page(items, to_cursor(last["time"], last_id) if newest else last_id)
+    return Page(items, page_end((last["node"]["id"], last["time"]), newest))
 
 
 def _statement(kind: type[Any], where: Where) -> str:
@@ -164,15 +161,6 @@ def _filled(kind: type[Any], found: neo4j.Record) -> Any:
     """The properties of a node; of a tool call with the result that is a message of its own."""
     node = found["node"]
     return {**node, "result": node["result"] or found["result"] or ""} if kind is ToolCall else node
-
-
-def _begin(after: str | None, newest: bool) -> tuple[int, str]:
-    """Where a page begins: a time (of the newest) and an id."""
-    if after is None:
-        return (_LAST_TIME, _LAST_ID) if newest else (0, "")
-    if not newest:
-        return 0, after
-    return from_cursor(after)
 
 
 # What is in a namespace, counted by reading it. What is deleted or erased does not count.

@@ -12,12 +12,13 @@ from typing import Literal
 
 import apsw
 
+from recollect.engines import plans
 from recollect.engines.sqlite import find, indexing, read, write
 from recollect.engines.sqlite.connection import Database
 from recollect.engines.sqlite.file import index_folder, size_on_disk, store_file
 from recollect.engines.sqlite.schema import NEWEST
 from recollect.engines.sqlite.source import PartitionSource
-from recollect.errors import InvalidInput, StoreDamaged
+from recollect.errors import StoreDamaged
 from recollect.index.candidates import candidates, sharing
 from recollect.index.corpus import IndexCache
 from recollect.index.snapshot import Snapshot
@@ -53,7 +54,7 @@ class SQLiteView:
     ) -> None:
         self._connection, self._index, self._clock = connection, index, clock
         self._ns = _NOWHERE if ns is None else ns
-        self._live = indexing.live(connection, self._ns)
+        self._live = indexing.in_use(connection, self._ns).get("live")
         self._snapshots: dict[int, Snapshot] = {}
         self._phrases: dict[str, Int] = {}
         self._compounds: dict[tuple[str, int], list[str]] = {}
@@ -401,13 +402,7 @@ class SQLiteSpace:
             ns = write.namespace_number(connection, self.namespace)
             if ns is None:
                 return 0
-            if step == "publish":
-                return indexing.publish(connection, ns, embedder, number)
-            if step == "drop":
-                return indexing.drop(connection, ns)
-            if embedder is None:
-                raise InvalidInput("A generation begins with the embedder that makes its vectors.")
-            return indexing.begin(connection, ns, embedder)
+            return plans.take_step(indexing.SQLiteIndexWriter(connection, ns), step, embedder, number)
 
     def _mend_words(self) -> None:
         """A generation that is begun because the full-text table is damaged needs a whole one."""

@@ -238,10 +238,10 @@ def _prepare(database: Database, namespace: Namespace, index: IndexCache) -> boo
     """Makes a file that searches map into memory; False: none is missing."""
     with database.reading() as connection:
         ns = namespace_number(connection, namespace)
-        live = indexing.live(connection, ns) if ns is not None else None
+        live = indexing.in_use(connection, ns).get("live") if ns is not None else None
         if ns is None or live is None:
             return False
-        partitions: list[Any] = connection.execute(PARTITIONS, (live.num,)).fetchall()
+        partitions: list[Any] = connection.execute(PARTITIONS, (live.key,)).fetchall()
         for (partition,) in partitions:
             with contextlib.suppress(IndexDamaged):
                 if index.prepare(ns, partition, PartitionSource(connection, ns, live, partition)):

@@ -25,11 +25,12 @@ from recollect.engines.sqlite.backup import beside, put
 from recollect.engines.sqlite.connection import add_functions
 from recollect.engines.sqlite.file import FILE_NAME, has_log, immutable_uri, log_file, read_only_uri
 from recollect.engines.sqlite.maintain import sweep_namespace
-from recollect.engines.sqlite.read import RECORDS
+from recollect.engines.sqlite.schema import RECORDS
 from recollect.engines.sqlite.write import put_records
 from recollect.errors import StoreError
 from recollect.record import DEFAULT_NAMESPACE, Namespace
 from recollect.runtime.files import unfinished
+from recollect.store.change import Change
 from recollect.store.results import Lost
 from recollect.store.transfer import mended
 
@@ -440,8 +441,7 @@ def _mend(connection: apsw.Connection) -> None:
         put_records(
             connection,
             ns,
-            [whole.conversation, *whole.messages, *whole.tool_calls, *whole.turns, *whole.chunks],
-            revive=False,
+            Change(put=[whole.conversation, *whole.messages, *whole.tool_calls, *whole.turns, *whole.chunks]),
         )
 
 

@@ -1,14 +1,14 @@
-"""From 0.1.0 to version 2: the record stays, what is derived is thrown away, to be made again from it.
+"""The schema: which columns hold the fields of records, and the steps that bring a store to the newest version.
 
-The large tables are changed in place, the small ones copied. Tables and indexes that are not there are made as
-schema.sql has them (when version 3 comes, the schema.sql of today is kept for this under another name).
+`PRAGMA user_version` holds the version. From 0.1.0 (version 1) to version 2 the record stays and what is derived is
+thrown away, to be made again from it: the large tables are changed in place, the small ones copied.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import apsw
@@ -16,8 +16,57 @@ import orjson
 
 from recollect.engines.codec import encode, names
 from recollect.engines.sqlite import file
-from recollect.record import Message, Namespace, NodeId, Role, Version, from_microseconds
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Message,
+    Namespace,
+    Node,
+    NodeId,
+    Role,
+    ToolCall,
+    Turn,
+    Version,
+    from_microseconds,
+)
+from recollect.store.change import Record
 from recollect.version import VERSION as PROGRAM
+
+#: The tables of the record, and what a row of each becomes.
+RECORDS: Mapping[str, type[Record]] = {
+    "conversation": Conversation,
+    "message": Message,
+    "tool_call": ToolCall,
+    "turn": Turn,
+    "chunk": Chunk,
+    "document": Document,
+    "node": Node,
+}
+#: Members of a JSON list that a statement is given.
+IDS = "(SELECT value FROM json_each(?2))"
+
+
+def columns(table: str) -> list[str]:
+    """The columns of the fields of a table's records, in their order. What belongs to a conversation has its number."""
+    other = {"index": "idx"} if table == "node" else {"index": "idx", "conversation_id": "conversation"}
+    return [other.get(name, name) for name in names(RECORDS[table])]
+
+
+def selected(table: str, own: str, **others: str) -> str:
+    """The same as they are read from a table of the name `own` and its conversation `c`; some from elsewhere."""
+    elsewhere = {"conversation": "c.id", **others}
+    return ", ".join(elsewhere.get(name, f"{own}.{name}") for name in columns(table))
+
+
+CONVERSATION_COLUMNS = selected("conversation", "c")
+MESSAGE_COLUMNS = selected("message", "m")
+#: A result that is a message of its own, `r`, is filled in.
+TOOL_CALL_COLUMNS = selected("tool_call", "t", result="coalesce(nullif(t.result, ''), r.content, '')")
+TURN_COLUMNS = selected("turn", "t")
+CHUNK_COLUMNS = selected("chunk", "k")
+DOCUMENT_COLUMNS = selected("document", "d")
+NODE_COLUMNS = selected("node", "n")
 
 DROP_DERIVED = """
 DROP TABLE IF EXISTS sqlite_stat1; -- samples of what stands in the indexes

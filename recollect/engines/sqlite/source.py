@@ -10,7 +10,8 @@ import numpy as np
 import orjson
 
 from recollect.engines.codec import ids_json
-from recollect.engines.sqlite.indexing import Generation, scope
+from recollect.engines.plans import Generation
+from recollect.engines.sqlite.indexing import scope
 from recollect.index.source import COLUMNS, SEGMENT_ROWS, SETTLED_ROWS, IndexState, SegmentMark, TailRow, seal, without
 from recollect.record import NodeId
 from recollect.store.change import IndexDamaged
@@ -67,7 +68,7 @@ class PartitionSource:
         self._connection, self._ns, self._partition = connection, ns, partition
         self._everywhere = {} if everywhere is None else everywhere
         self._number = gen.number if gen else 0
-        self._gen, self._size = (gen.num, gen.size) if gen else (0, 0)
+        self._gen, self._size = (gen.key, gen.embedder.size) if gen else (0, 0)
         self._wordless = bool(gen and gen.wordless)
         self._key = (self._gen, partition)
 
