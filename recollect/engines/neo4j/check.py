@@ -11,7 +11,8 @@ import numpy as np
 from recollect.engines.neo4j import indexing
 from recollect.engines.neo4j.maintain import SEGMENT
 from recollect.engines.neo4j.source import DEATHS, SEGMENTS
-from recollect.engines.neo4j.writing import PARTITIONS, Generation
+from recollect.engines.neo4j.writing import PARTITIONS, generation_of
+from recollect.engines.plans import Generation
 from recollect.index.source import unseal
 from recollect.record import Namespace
 from recollect.store.change import IndexDamaged
@@ -155,8 +156,8 @@ def violations(tx: neo4j.Transaction, ns: Namespace, state: neo4j.Record) -> lis
     """What does not hold: of each invariant at most 20 places, and a last line that counts the rest."""
     if state["number"] is None:
         return []
-    live = Generation.of(state["live"])
-    space = live.space if live else -1
+    live = generation_of(state["live"])
+    space = live.key if live else -1
     found: list[Violation] = []
     for invariant, statement in RECORD.items():
         found += _told(invariant, "backup", [r.values() for r in tx.run(statement, ns=ns, space=space)])
@@ -177,8 +178,8 @@ def _told(invariant: Invariant, remedy: Any, broken: list[list[Any]]) -> list[Vi
 
 def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invariant, list[list[Any]]]]:
     """What is wrong with tails and segments: their numbers against the passages that live and those that died."""
-    for partition in sorted(r["partition"] for r in tx.run(PARTITIONS, space=live.space)):
-        where = {"space": live.space, "partition": partition}
+    for partition in sorted(r["partition"] for r in tx.run(PARTITIONS, space=live.key)):
+        where = {"space": live.key, "partition": partition}
         damaged: list[list[Any]] = []
         unreadable: list[list[Any]] = []
         sealed: list[int] = []

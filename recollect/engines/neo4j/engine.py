@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import neo4j
 
+from recollect.engines import plans
 from recollect.engines.neo4j import find, indexing, maintain, read, relations
 from recollect.engines.neo4j import writing as tasks
 from recollect.engines.neo4j.check import violations
@@ -21,7 +22,7 @@ from recollect.engines.neo4j.indexing import TODO, TODO_SHOWN
 from recollect.engines.neo4j.put import Putting
 from recollect.engines.neo4j.schema import VERSION, prepare, verify
 from recollect.engines.neo4j.source import Marks, PartitionSource, Seen
-from recollect.engines.neo4j.writing import Generation, Writing, task_of
+from recollect.engines.neo4j.writing import Writing, generation_of, task_of
 from recollect.errors import StoreError
 from recollect.index.candidates import candidates, sharing
 from recollect.index.corpus import IndexCache
@@ -94,8 +95,8 @@ class Neo4jView:
         self._lost = lost
         self._tx, self._ns, self._index, self._seen, self._clock = tx, namespace, index, seen, clock
         self._number = _NOWHERE if state["number"] is None else int(state["number"])
-        self._live, self._building = Generation.of(state["live"]), Generation.of(state["building"])
-        self._space = self._live.space if self._live else _NOWHERE
+        self._live, self._building = generation_of(state["live"]), generation_of(state["building"])
+        self._space = self._live.key if self._live else _NOWHERE
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._snapshots: dict[int, Snapshot] = {}
         self._compounds: dict[tuple[str, int], list[str]] = {}
@@ -205,7 +206,7 @@ class Neo4jView:
     def index(self) -> IndexInfo:
         """Which generation search reads, and what is being built."""
         live, building = self._live, self._building
-        todo = self._tx.run(TODO, space=building.space, limit=TODO_SHOWN) if building else ()
+        todo = self._tx.run(TODO, space=building.key, limit=TODO_SHOWN) if building else ()
         return IndexInfo(
             generation=live.number if live else 0,
             embedder=live.embedder if live else None,
@@ -403,7 +404,8 @@ class Neo4jSpace:
             putting.run()
             relations.put_edges(writing, change.edges)
             relations.cut_edges(writing, change.cut)
-            indexing.apply(writing, change.index, putting.silenced, putting.retired)
+            put = putting.put
+            plans.write_index(indexing.Neo4jIndexWriter(writing), change.index, put.silenced, put.retired)
             tasks.put(writing, change.tasks)
             return True
 
@@ -496,7 +498,9 @@ class Neo4jSpace:
         number: int | None = None,
     ) -> int:
         """Begins, publishes or drops a generation of the index."""
-        return self._writing_if_there(lambda writing: indexing.take_step(writing, step, embedder, number), 0)
+        return self._writing_if_there(
+            lambda writing: plans.take_step(indexing.Neo4jIndexWriter(writing), step, embedder, number), 0
+        )
 
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""

@@ -13,9 +13,10 @@ from typing import Any, LiteralString, TypeVar
 import neo4j
 
 from recollect.engines.neo4j import indexing, relations
-from recollect.engines.neo4j.put import CALLS_OF, CHUNKS_OF, DELETE, RAISE
+from recollect.engines.neo4j.put import CHUNKS_OF, DELETE, RAISE
 from recollect.engines.neo4j.schema import verify
-from recollect.engines.neo4j.writing import Generation, Known, Writing, pieces
+from recollect.engines.neo4j.writing import Known, Writing, generation_of, pieces
+from recollect.engines.plans import Generation
 from recollect.errors import NotFound
 from recollect.index.source import SEGMENT_ROWS, SETTLED_ROWS, SegmentMark, seal, without
 from recollect.record import Namespace, NodeId
@@ -178,15 +179,15 @@ def _in_use(writing: Writing) -> Iterator[Generation]:
 def _seal(writing: Writing) -> bool:
     """The oldest rows of a tail that is long enough become a segment, but for those that have died."""
     for generation in _in_use(writing):
-        for partition, state in writing.partitions(generation.space).items():
+        for partition, state in writing.partitions(generation.key).items():
             if state.tail_rows < SETTLED_ROWS:
                 continue
-            where: dict[str, Any] = {"space": generation.space, "partition": partition}
+            where: dict[str, Any] = {"space": generation.key, "partition": partition}
             dead = {r["number"] for r in writing.tx.run(DEATHS, where)} if state.log else set()
-            rows = indexing.take_tail(writing, generation.space, partition, SEGMENT_ROWS)
+            rows = indexing.take_tail(writing, generation.key, partition, SEGMENT_ROWS)
             living = [row for row in rows if row.number not in dead]
             if living:
-                _add_segment(writing, generation.space, partition, *seal(living))
+                _add_segment(writing, generation.key, partition, *seal(living))
             state.sealed = rows[-1].number
             return True
     return False
@@ -203,14 +204,14 @@ def _add_segment(writing: Writing, space: int, partition: int, mark: SegmentMark
 def _compact(writing: Writing) -> bool:
     """Where many rows have died, segments are written anew without them, and the log of these deaths is emptied."""
     for generation in _in_use(writing):
-        for partition, state in writing.partitions(generation.space).items():
+        for partition, state in writing.partitions(generation.key).items():
             if state.log < _FEW_DEATHS:
                 continue
-            where: dict[str, Any] = {"space": generation.space, "partition": partition}
+            where: dict[str, Any] = {"space": generation.key, "partition": partition}
             dead = [r["number"] for r in writing.tx.run(DEATHS, **where) if r["number"] <= state.sealed]
             if len(dead) < _FEW_DEATHS:
                 continue
-            runs = segments_without(writing, generation.space, partition, dead, _REWRITTEN)
+            runs = segments_without(writing, generation.key, partition, dead, _REWRITTEN)
             if not runs:  # what died was dropped when it was sealed
                 state.epoch += 1
             cleared = [list(run) for run in runs] or [[0, state.sealed]]
@@ -339,9 +340,9 @@ def purge(writing: Writing) -> None:
     """Takes what died out of tails and segments, whose words are nowhere else, and drops the answers of tasks."""
     for generation in _generations(writing):
         numbers: dict[int, list[int]] = {}
-        for record in list(writing.tx.run(ALL_DEATHS, space=generation.space)):
+        for record in list(writing.tx.run(ALL_DEATHS, space=generation.key)):
             numbers.setdefault(record["partition"], []).append(record["number"])
-            writing.partition(generation.space, record["partition"]).log -= 1
+            writing.partition(generation.key, record["partition"]).log -= 1
         _take_out(writing, generation, numbers)
     writing.tx.run(DROP_ANSWERS, ns=writing.namespace).consume()
 
@@ -366,7 +367,7 @@ def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
     writing.know(ids)
     living = [known for node_id in ids if (known := writing.known(node_id)) is not None and not known.erased]
     of = {label: [known.id for known in living if label in known.labels] for label in _ERASED}
-    calls = [record["id"] for record in writing.put(CALLS_OF, of["Message"])]
+    calls = [record["id"] for record in writing.put(indexing.CALLS_OF, of["Message"])]
     owners = [*(known.id for known in living), *calls]
     silenced = sum(_silence(writing, generation, owners) for generation in _generations(writing))
     chunks = [record["id"] for record in writing.put(CHUNKS_OF, owners)]
@@ -398,7 +399,7 @@ def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
 def _generations(writing: Writing) -> Iterable[Generation]:
     """All that hold anything, those to be swept too."""
     for record in list(writing.tx.run(GENERATIONS, ns=writing.namespace)):
-        generation = Generation.of(record["generation"])
+        generation = generation_of(record["generation"])
         if generation is not None:
             yield generation
 
@@ -407,23 +408,23 @@ def _silence(writing: Writing, generation: Generation, owners: Sequence[NodeId])
     """Takes the passages of owners out of nodes and segments, those of earlier wordings too. Returns how many lived in
     the generation that search reads.
     """
-    dead = indexing.kill(writing, generation, owners, log=False)
+    dead = indexing.kill(writing, generation.key, owners, log=False)
     numbers: dict[int, list[int]] = {}
     for one in dead:
         numbers.setdefault(one.partition, []).append(one.number)
-    for record in writing.put(EARLIER_DEATHS, owners, space=generation.space):
+    for record in writing.put(EARLIER_DEATHS, owners, space=generation.key):
         numbers.setdefault(record["partition"], []).append(record["number"])
-        writing.partition(generation.space, record["partition"]).log -= 1
+        writing.partition(generation.key, record["partition"]).log -= 1
     _take_out(writing, generation, numbers)
-    return len(dead) if writing.live is not None and generation.space == writing.live.space else 0
+    return len(dead) if writing.live is not None and generation.key == writing.live.key else 0
 
 
 def _take_out(writing: Writing, generation: Generation, numbers: Mapping[int, Sequence[int]]) -> None:
     """Takes passages, by partition, out of tails and segments."""
     for partition, own in numbers.items():
-        indexing.remove_from_tail(writing, generation.space, partition, own)
-        if not segments_without(writing, generation.space, partition, own):
-            writing.partition(generation.space, partition).epoch += 1
+        indexing.remove_from_tail(writing, generation.key, partition, own)
+        if not segments_without(writing, generation.key, partition, own):
+            writing.partition(generation.key, partition).epoch += 1
 
 
 def _sum(a: Erased, b: Erased) -> Erased:

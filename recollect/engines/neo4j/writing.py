@@ -10,6 +10,7 @@ from typing import Any, LiteralString, TypeVar
 import neo4j
 
 from recollect.engines.neo4j.schema import VERSION, verify
+from recollect.engines.plans import Generation
 from recollect.errors import StoreError
 from recollect.record import Namespace, NodeId, to_microseconds
 from recollect.record.ids import from_microseconds
@@ -54,21 +55,12 @@ ROWS = 4000  # a statement: it takes the whole batch of an import
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """A generation of the search index. What belongs to it carries its `space`, a number of its own in the store."""
-
-    number: int
-    space: int
-    embedder: EmbedderId
-    built: NodeId | None = None
-
-    @classmethod
-    def of(cls, node: Any) -> Generation | None:
-        """From the properties of its node."""
-        if node is None:
-            return None
-        return cls(node["number"], node["space"], EmbedderId.read(node["embedder"], node["size"]), node.get("built"))
+def generation_of(node: Any) -> Generation | None:
+    """A generation from the properties of its node. What belongs to it carries its key, as `space`."""
+    if node is None:
+        return None
+    embedder = EmbedderId.read(node["embedder"], node["size"])
+    return Generation(node["number"], node["space"], embedder, node.get("built"))
 
 
 @dataclass(slots=True)
@@ -136,8 +128,8 @@ class Writing:
             namespace,
             found["next"],
             found["generations"],
-            Generation.of(found["live"]),
-            Generation.of(found["building"]),
+            generation_of(found["live"]),
+            generation_of(found["building"]),
             found["waiting"],
         )
 
