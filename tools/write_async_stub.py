@@ -42,7 +42,7 @@ class InfiniteChatStorage(AsyncContext):
 _TOOLBOX = """
 class AsyncToolbox:
     sync: Toolbox
-    tools: tuple[Tool, ...]
+    tools: tuple[MemoryTool, ...]
     def __init__(self, sync: Toolbox) -> None: ...
 """
 _ALWAYS = {
@@ -54,7 +54,7 @@ _ALWAYS = {
     "Memory": "recollect.memory",
     "Namespace": "recollect.record",
     "Self": "typing",
-    "Tool": "recollect.answer.tools",
+    "MemoryTool": "recollect.answer.tools",
     "Toolbox": "recollect.answer.tools",
 }
 _FACES = {"Toolbox": "AsyncToolbox"}

@@ -30,7 +30,7 @@ from recollect.record import NodeId
 from recollect.runtime.processes import turn
 from recollect.search.known import Fit
 from recollect.search.recalling import Recall, Recalled, recall
-from recollect.search.results.result import DerivedHit
+from recollect.search.results.result import DerivedHit, behind_first
 from recollect.search.secrets import Mask, Masking
 from recollect.store import Space, View
 from recollect.store.results import Kept
@@ -259,10 +259,10 @@ def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
     said = [one for one in results if one.id not in beside | last]
     others = [one for one in results if one.id in beside]
     further = [one for one in results if one.id in last]
-    return [*said[:_SAID_FIRST], *others[:_OTHERS], *said[_SAID_FIRST:], *others[_OTHERS:], *further]
+    return [*behind_first(said, others[:_OTHERS], _SAID_FIRST), *others[_OTHERS:], *further]
 
 
-#: Of tool results and documents so many stand behind so many of the best messages.
+#: Of tool results and documents so many come behind so many of the best messages: a context shows dozens of these.
 _SAID_FIRST, _OTHERS = 6, 3
 
 
@@ -307,6 +307,8 @@ def _composed(
     while tokens > budget and fresh:
         fresh.pop()
         messages, tokens = composed()
+    if not any(part.name in ("relevant", "index") for part in fresh):
+        form = "recent_only"
     whole = marked("\n\n".join(part.text for part in (*first, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),

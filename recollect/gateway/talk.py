@@ -63,7 +63,7 @@ class Said:
 class Talk:
     """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
     it will keep the answer to this, too. `answers` is how many are asked for. `prefill` is how the client lets the
-    answer begin, which is no message of its own.
+    answer begin, which is no message of its own. `forgotten` counts the messages that are left out because they were.
     """
 
     said: tuple[Said, ...]
@@ -72,6 +72,7 @@ class Talk:
     is_held: bool = False
     answers: int = 1
     prefill: str = ""
+    forgotten: int = 0
 
 
 @dataclass(slots=True)

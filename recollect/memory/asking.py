@@ -12,7 +12,7 @@ from recollect.memory.ends import end_of
 from recollect.memory.reading import several
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer, Event
+    from recollect.answer.ask.answer import AskAnswer, AskEvent
     from recollect.answer.ask.understand import Remembered
     from recollect.record import RoleName
     from recollect.search.query.request import Mode
@@ -33,7 +33,7 @@ class Asking(Chatting):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Answer:
+    ) -> AskAnswer:
         """Answers a question from what was said, with numbered citations, or says that the conversations do not say.
 
         By the model, where one is set; without one, or where it fails (`notes` say so), the answer is an extract: the
@@ -41,7 +41,7 @@ class Asking(Chatting):
         DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
         InvalidInput, StoreError.
         """
-        from recollect.answer.ask.answer import Answer
+        from recollect.answer.ask.answer import AskAnswer
 
         stream = self.ask_stream(
             question,
@@ -54,7 +54,7 @@ class Asking(Chatting):
             before=before,
             mode=mode,
         )
-        return end_of(stream, Answer)
+        return end_of(stream, AskAnswer)
 
     def ask_stream(
         self,
@@ -68,13 +68,13 @@ class Asking(Chatting):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Generator[Event, None, None]:
-        """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
-        already checked, that it broke off and is asked for `Again`, and last the `Answer`.
+    ) -> Generator[AskEvent, None, None]:
+        """As `ask`, told while it happens: each `Step`, the `AnswerWords` of a model as they come, with checked
+        citations, that it broke off and is asked for `Again`, and last the `AskAnswer`.
         """
         from recollect.answer.ask import NO_QUESTION
-        from recollect.answer.ask.intents import named_intent
         from recollect.answer.ask.session import Asker
+        from recollect.answer.intents import named_intent
 
         search = self._read_search(
             question,

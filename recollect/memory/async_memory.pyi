@@ -2,16 +2,14 @@
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from threading import Event as ThreadingEvent
+from threading import Event
 from typing import Any, BinaryIO, Literal, Self
 
-from recollect.answer.ask.answer import Answer, Event
-from recollect.answer.chat.events import Answer as ChatAnswer
-from recollect.answer.chat.events import Event as ChatEvent
+from recollect.answer.ask.answer import AskAnswer, AskEvent
+from recollect.answer.chat.events import ChatAnswer, ChatEvent
 from recollect.answer.chat.session import Save
-from recollect.answer.research.report import Event as ResearchEvent
-from recollect.answer.research.report import Report, SavedReport
-from recollect.answer.tools import Tool, Toolbox
+from recollect.answer.research.report import Report, ReportEvent, SavedReport
+from recollect.answer.tools import MemoryTool, Toolbox
 from recollect.answer.tools.base import ToolAnswer
 from recollect.answer.tools.finding import FoundText
 from recollect.answer.tools.toolbox import Provider
@@ -110,7 +108,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Answer: ...
+    ) -> AskAnswer: ...
     def ask_stream(
         self,
         question: str,
@@ -123,7 +121,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> AsyncGenerator[Event]: ...
+    ) -> AsyncGenerator[AskEvent]: ...
     async def backlog(self, *, namespaces: Sequence[str] | None = None) -> Backlog | None: ...
     async def backup(self, target: str | Path, *, progress: Callable[[int, int], None] | None = None) -> int: ...
     def beside(self, namespace: str) -> Self: ...
@@ -358,7 +356,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> AsyncGenerator[ResearchEvent]: ...
+    ) -> AsyncGenerator[ReportEvent]: ...
     async def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]: ...
     async def resolve_fact(self, name: str) -> str: ...
     async def resolve_references(self, conversation_id: str, question: str) -> str: ...
@@ -468,14 +466,14 @@ class AsyncMemory(AsyncContext):
         namespaces: Sequence[str] | None = None,
         once: bool = False,
         again: bool = False,
-        stop: ThreadingEvent | None = None,
+        stop: Event | None = None,
         is_over: Callable[[float, float | None], bool] | None = None,
         progress: Callable[[Done], None] | None = None,
     ) -> Done: ...
 
 class AsyncToolbox:
     sync: Toolbox
-    tools: tuple[Tool, ...]
+    tools: tuple[MemoryTool, ...]
     def __init__(self, sync: Toolbox) -> None: ...
     async def call(self, name: str, arguments: object = None) -> ToolAnswer: ...
     @property

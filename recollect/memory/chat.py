@@ -12,7 +12,7 @@ from recollect.memory.tools import Tools
 from recollect.record import NodeId, checked_id
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.events import Answer, Event
+    from recollect.answer.chat.events import ChatAnswer, ChatEvent
     from recollect.answer.chat.session import Chat, Save
     from recollect.models.language.base import LanguageModel
     from recollect.search.query.request import Mode
@@ -38,7 +38,7 @@ class Chatting(Tools):
         title: str = "",
         tools: bool = True,
         save: Save = "now",
-    ) -> Answer:
+    ) -> ChatAnswer:
         """Answers within a conversation, from what was said in it, then from all the rest, and writes the turn [2].
 
         Without a `conversation_id`, or with one that is not there yet, a new conversation begins. `budget` is how many
@@ -46,10 +46,10 @@ class Chatting(Tools):
         or behind the answer; the next turn sees it either way. Without a model, or where it fails, the answer says so
         and quotes the messages that may answer. Raises InvalidInput, StoreError; then nothing was written.
         """
-        from recollect.answer.chat.events import Answer
+        from recollect.answer.chat.events import ChatAnswer
 
         stream = self.chat_stream(conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save)
-        return end_of(stream, Answer)
+        return end_of(stream, ChatAnswer)
 
     def chat_stream(
         self,
@@ -61,10 +61,10 @@ class Chatting(Tools):
         title: str = "",
         tools: bool = True,
         save: Save = "now",
-    ) -> Generator[Event, None, None]:
-        """As `chat`, told while it happens: the words as they come (`Words`), the tools that are called (`ToolUsed`),
-        that an answer broke off and is asked for `Again`, and last the `Answer`. Whoever stops before that has no turn
-        written.
+    ) -> Generator[ChatEvent, None, None]:
+        """As `chat`, told while it happens: the words as they come (`AnswerWords`), tools that are called (`ToolUsed`),
+        that an answer broke off and is asked for `Again`, and last the `ChatAnswer`. Whoever stops before that has no
+        turn written.
         """
         from recollect.answer.chat.session import Options
 
@@ -78,8 +78,8 @@ class Chatting(Tools):
 
     @property
     def _chat(self) -> Chat:
-        from recollect.answer.ask.of_sources import extract_of
         from recollect.answer.chat.session import Chat, Parts
+        from recollect.answer.chat.sources import extract_of
 
         return Chat(
             Parts(

@@ -15,7 +15,7 @@ from recollect.store.results import Kept
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.behind import Behind, Turns
+    from recollect.answer.chat.behind import TurnWriter, TurnWriters
     from recollect.ingest import Ingest
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.models.language.base import LanguageModel
@@ -186,16 +186,16 @@ class Handle:
             self._behind.wait()
 
     @cached_property
-    def _behind(self) -> Behind:
+    def _behind(self) -> TurnWriter:
         """What writes turns behind their answers."""
         return (self._opened or self)._turns.behind()  # noqa: SLF001  # of its own class
 
     @cached_property
-    def _turns(self) -> Turns:
+    def _turns(self) -> TurnWriters:
         """What writes turns behind the answers of this handle and of those beside it."""
-        from recollect.answer.chat.behind import Turns
+        from recollect.answer.chat.behind import TurnWriters
 
-        return Turns()
+        return TurnWriters()
 
     @cached_property
     def _ingest(self) -> Ingest:

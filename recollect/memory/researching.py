@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
@@ -15,15 +15,9 @@ from recollect.memory.reading import several
 from recollect.record import RoleName, iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.evidence import Evidence
-    from recollect.answer.ask.intents import Intent, Settings
-    from recollect.answer.research.plan import Found
-    from recollect.answer.research.report import Event, Report, SavedReport
-    from recollect.answer.research.saving import Desk, Run
+    from recollect.answer.research.report import Report, ReportEvent, SavedReport
+    from recollect.answer.research.saving import ResearchRun, ResearchStore
     from recollect.search.query.request import Mode, Search
-    from recollect.search.several import Find
-
-_FIRST = 6
 
 
 class Researching(Asking):
@@ -91,13 +85,13 @@ class Researching(Asking):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Generator[Event, None, None]:
-        """As `research`, told while it happens: each `Step`, the `Words` of a model's report as they come, with
+    ) -> Generator[ReportEvent, None, None]:
+        """As `research`, told while it happens: each `Step`, the `AnswerWords` of a model's report as they come, with
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """
         from recollect.answer.research.budget import Budget
-        from recollect.answer.research.saving import Run
+        from recollect.answer.research.saving import ResearchRun
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
@@ -122,7 +116,7 @@ class Researching(Asking):
             run = self._desk.unfinished(resume if isinstance(resume, str) else None)
             run = replace(run, budget=replace(run.budget, **limits))
         else:
-            run = Run(
+            run = ResearchRun(
                 id=self._ids(),
                 question=clean_text(question),
                 created=self._clock(),
@@ -132,9 +126,8 @@ class Researching(Asking):
         search = self._research_search(run)
         searcher = self._searcher.as_of(run.created.date())
         try:
-            yield from Researcher(
-                partial(self._gathered, searcher), partial(self._first_found, searcher), self._desk, self._clock
-            ).events(run, search, self._answering(run.question))
+            by = Researcher(searcher, self._space, self._desk, self._clock)
+            yield from by.events(run, search, self._answering(run.question))
         finally:
             if self._background is not None:
                 self._background.wrote()
@@ -155,7 +148,7 @@ class Researching(Asking):
         with self._space.view() as view:
             return report_of(view, document)
 
-    def _research_search(self, run: Run) -> Search:
+    def _research_search(self, run: ResearchRun) -> Search:
         from recollect.answer.research import NO_QUESTION
 
         filters: Mapping[str, Any] = run.filters
@@ -163,27 +156,11 @@ class Researching(Asking):
             run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
         )
 
-    def _gathered(self, find: Find, search: Search, intent: Intent, settings: Settings) -> Evidence:
-        from recollect.answer.ask.evidence import gather
-
-        return gather(find, self._space, search, intent, settings)
-
-    def _first_found(self, find: Find, search: Search) -> list[Found]:
-        """The conversations that a question finds first, but for those far behind the best."""
-        from recollect.answer.research.findings import NEAR_BEST
-        from recollect.answer.research.plan import Found
-
-        if search.filter.conversation_ids is not None:
-            return []
-        results = find(replace(search, limit=_FIRST, group_by="conversation", with_reports=False))
-        near = [hit for hit in results if hit.score >= NEAR_BEST * results[0].score] if results.close else []
-        return [Found(hit.conversation.id, hit.conversation.title) for hit in near if hit.conversation.title]
-
     @cached_property
-    def _desk(self) -> Desk:
-        from recollect.answer.research.saving import Desk
+    def _desk(self) -> ResearchStore:
+        from recollect.answer.research.saving import ResearchStore
 
-        return Desk(self._space, self._ingest, self._clock)
+        return ResearchStore(self._space, self._ingest, self._clock)
 
 
 def _told(when: str | datetime | None) -> str | None:

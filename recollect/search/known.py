@@ -22,7 +22,7 @@ import numpy as np
 from recollect.index.numeric import dots
 from recollect.search.late import Late
 from recollect.search.query.wants import speaks_of_own
-from recollect.search.scoring import Evidence
+from recollect.search.scoring import ScoreInput
 from recollect.search.weights import (
     BLIND_COSINE,
     FITS,
@@ -59,7 +59,7 @@ _LOOKED_AT = 60
 _BEST, _NEXT = 10, 2
 
 
-def signs(evidence: Evidence, people: Sequence[str], scores: Float, order: Int, late: Late | None = None) -> Signs:
+def signs(evidence: ScoreInput, people: Sequence[str], scores: Float, order: Int, late: Late | None = None) -> Signs:
     """The signs of a question that names people, by the scores (n,) of passages and their order, best first. `late` is
     of the first of these.
     """
@@ -95,7 +95,7 @@ def likelihood(found: Signs, closeness: float, size: int) -> float:
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, both))))
 
 
-def fit(evidence: Evidence, found: Signs) -> Fit:
+def fit(evidence: ScoreInput, found: Signs) -> Fit:
     """Whether the best is worth showing to who may not have asked for it, by the signs that were found.
 
     Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about;

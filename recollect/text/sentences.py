@@ -1,10 +1,10 @@
-"""Runs of sentences that overlap: what is said in one place of a long message is found by that place."""
+"""Texts in pieces: sentences, runs of sentences that overlap, chunks of so many tokens, windows of messages."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,6 +13,61 @@ from recollect.errors import InvalidInput
 # Latin, Arabic, Urdu and Indian stops want a blank after them, those of Chinese and Japanese do not.
 _STOPS = r".!?\u061f\u06d4\u0964\u0965"
 _STOPS_ALONE = "。！？｡"
+_END = re.compile(
+    rf"""
+      (?<=[{_STOPS}…]) (?: (?=\s) | ["'”’)\]*_]+(?=\s+[^\sa-z]|\s*\Z) )  # 'the "Why?" page' goes on
+    | (?<=[{_STOPS_ALONE}])["'”’」』）]*
+    | (?<=[\U0001f300-\U0001faff])\ufe0f?(?=\s+[^\W\d_a-z])  # an emoji before a capital is one
+    """,
+    re.VERBOSE,
+)
+_NO_END = re.compile(
+    r"(?:^|[\s(])(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|Nr|ca|bzw|etc|Fig|Inc|Ltd|Sra?|[A-Za-z]|e\.g|i\.e|z\.B|a\.m|p\.m)\.$"
+)
+_NO_END_BEFORE_FIGURES = re.compile(
+    r"(?:^|[\s(])(?:art|nos|nr|vol|op|pp|ch|sec|par|kap|abs|fig|eq|kl|avg|incl|max|min|tel|ext|apt)\.$", re.IGNORECASE
+)
+
+
+def sentence_places(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Where each sentence of a paragraph, or a part of it, begins and ends, blanks around it left out.
+
+    >>> text = "Dr. Ito left at 5 p.m. on foot. Why? 我不知道。Nobody asked!"
+    >>> [text[first:last] for first, last in sentence_places(text)]
+    ['Dr. Ito left at 5 p.m. on foot.', 'Why?', '我不知道。', 'Nobody asked!']
+    """
+    end = len(text) if end is None else end
+    first = start
+    for match in _END.finditer(text, start, end):
+        at = match.end()
+        if at <= first or (text[at - 1] == "." and _is_abbreviation(text, first, at)):
+            continue
+        yield from _without_blanks(text, first, at)
+        first = at
+    yield from _without_blanks(text, first, end)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a paragraph."""
+    return [text[first:last] for first, last in sentence_places(text)]
+
+
+def _is_abbreviation(text: str, start: int, end: int) -> bool:
+    """Whether the word before `end` is cut short by its full stop: "Dr." is, "art." is before a figure."""
+    word = text[max(start, end - 12) : end]
+    return bool(_NO_END.search(word)) or (
+        text[end : end + 2].lstrip().isdigit() and bool(_NO_END_BEFORE_FIGURES.search(word))
+    )
+
+
+def _without_blanks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    piece = text[start:end]
+    if kept := len(piece.strip()):
+        first = start + len(piece) - len(piece.lstrip())
+        yield first, first + kept
+
+
+# --- runs of sentences, as the index has them: cut at stops alone, since another cut would want another index ---------
 #: Begins with the blank and looks back from there: most characters are passed over at once.
 _SENTENCE_END = re.compile(rf"\s(?: (?<=[{_STOPS}].)\s* | (?<=\n)\n* )", re.VERBOSE | re.DOTALL)
 _SENTENCE_END_WITHOUT_BLANK = re.compile(rf"(?<=[{_STOPS}])\s+ | (?<=[{_STOPS_ALONE}]) | \n+", re.VERBOSE)
@@ -58,13 +113,13 @@ def passages(text: str, *, length: int = 3, step: int = 2, limit: int = 40) -> l
     return [" ".join(cut.parts[first:end]) for first, end in cut.runs]
 
 
-# Long texts in pieces: the unit that is loaded when the whole is too much [4].
+# --- long texts in pieces: the unit that is loaded when the whole is too much [4] ------------------------------------
 
 #: Longer texts are cut in pieces of so many tokens, each so many into the next.
 CHUNK_TOKENS, CHUNK_OVERLAP = 4000, 200
 
 _PARAGRAPH, _LINE = "\n\n", "\n"
-_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
+_STOP = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？]")
 _WORD = re.compile(r"\s")
 _CHARACTERS_PER_TOKEN = 4.0  # only the first guess; each piece corrects it for the next
 _FULL_ENOUGH = 0.7  # of the size; below, a longer piece is tried
@@ -188,7 +243,7 @@ def _good_end(text: str, start: int, end: int) -> int:
         found = text.rfind(mark, low, end)
         if found > start:
             return found + len(mark)
-    for pattern in (_SENTENCE, _WORD):
+    for pattern in (_STOP, _WORD):
         found = _last_end(pattern, text, low, end)
         if found > start:
             return found
@@ -233,7 +288,7 @@ def _joined(before: str, after: str) -> bool:
     )
 
 
-# Runs of messages that overlap, so that what spans two of them is found in one [0].
+# --- runs of messages that overlap, so that what spans two of them is found in one [0] -------------------------------
 
 WINDOW_SIZE, WINDOW_OVERLAP = 10, 2
 

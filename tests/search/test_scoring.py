@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import numpy as np
 import pytest
 
-from recollect.record import NodeId
-from recollect.search.query.clauses import Order, Side
-from recollect.search.query.moment import Moment
 from recollect.search.query.question import Question, read_question
-from recollect.search.scoring import TERMS, Evidence, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
+from recollect.search.query.wants import TimeOrder
+from recollect.search.scoring import (
+    TERMS,
+    ScoreInput,
+    Spread,
+    coverage,
+    in_order,
+    matrix,
+    own_coverage,
+    pool_z,
+    weighed,
+)
 from recollect.search.weights import INSTANT, QUALITY
 from recollect.store.passages import Features
 from recollect.text.language import Flag
@@ -22,8 +29,8 @@ from tests.search.features_made import flags, pool
 PLAIN = read_question("the heron by the river")
 
 
-def evidence(features: Features, question: Question = PLAIN, **more: Any) -> Evidence:
-    return Evidence(question, features, **{"titles": np.zeros(len(features), np.float32)} | more)
+def evidence(features: Features, question: Question = PLAIN, **more: Any) -> ScoreInput:
+    return ScoreInput(question, features, **{"titles": np.zeros(len(features), np.float32)} | more)
 
 
 def column(name: str, features: Features, question: Question = PLAIN, **more: Any) -> list[float]:
@@ -182,26 +189,13 @@ def _day(number: int) -> float:
     return number * 86_400e6
 
 
-def test_what_was_said_on_the_side_that_is_meant_is_preferred() -> None:
-    found = pool(0, 0, 0)
-    found = replace(found, times=np.array([_day(100), _day(300), 0], np.int64))
-    before = Moment(Side.BEFORE, "we moved", date(1970, 7, 20), date(1970, 7, 20), NodeId("m"), "We moved.", True)
-    early, late, unknown = column("moment", found, moment=before)
-    assert early == 1.0
-    assert 0 < late < 0.01
-    assert unknown == 0.0
-    assert column("moment", found, moment=replace(before, side=Side.SINCE))[1] == 1.0
-    assert column("moment", found, moment=replace(before, is_sure=False))[0] == 0.5
-    assert column("moment", found) == [0.0, 0.0, 0.0]
-
-
 def test_the_first_or_the_last_of_what_matches_is_preferred() -> None:
     found = pool(0, 0, 0)
     times, talks = np.array([_day(9), _day(5), _day(1)], np.int64), np.array([1, 2, 3])
     found = replace(found, times=times, conversations=talks)
     total = np.array([7.0, 6.5, 0.0], np.float32)  # the third does not match
-    assert in_order(found, total, Order.FIRST).tolist() == [0.5, 1.0, 0.0]
-    assert in_order(found, total, Order.LAST).tolist() == [1.0, 0.5, 0.0]
+    assert in_order(found, total, TimeOrder.FIRST).tolist() == [0.5, 1.0, 0.0]
+    assert in_order(found, total, TimeOrder.LAST).tolist() == [1.0, 0.5, 0.0]
 
 
 def test_pools_together_spread_as_one() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.ask.intents import Intent, read_intent
+from recollect.answer.intents import Intent, read_intent
 from recollect.memory import Memory
 from recollect.testing import FakeModel
 from recollect.text.sentences import window_spans

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.errors import InvalidInput
-from recollect.text.sentences import Chunking, Span, chunk_spans, cut_sentences, passages, window_spans
+from recollect.text.sentences import (
+    Chunking,
+    Span,
+    chunk_spans,
+    cut_sentences,
+    passages,
+    sentence_places,
+    sentences,
+    window_spans,
+)
 from tests.reference import all_texts, needs_shared, reference
 
 
@@ -187,3 +196,27 @@ def test_windows_follow_the_rule_of_the_seed_for_every_length() -> None:
 def test_an_overlap_that_leaves_no_step_is_refused() -> None:
     with pytest.raises(InvalidInput):
         window_spans(20, size=5, overlap=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Mr. Ito came at 5 p.m. on foot. Why?", ["Mr. Ito came at 5 p.m. on foot.", "Why?"]),
+        ("See art. 5 of it. Fine, art. Done", ["See art. 5 of it.", "Fine, art.", "Done"]),
+        ('She asked "why?" and left. "Never!" He knew.', ['She asked "why?" and left.', '"Never!"', "He knew."]),
+        ("我不知道。他说：“好！”走了。", ["我不知道。", "他说：“好！”", "走了。"]),
+        ("Great 🎉 We won", ["Great 🎉", "We won"]),
+        ("version 2.5 is out", ["version 2.5 is out"]),
+        (" \n ", []),
+    ],
+)
+def test_sentences_end_where_they_do(text: str, cut: list[str]) -> None:
+    assert sentences(text) == cut
+
+
+@given(st.text(st.sampled_from('aB .!?。"”)1\n🎉'), max_size=40))
+def test_sentences_leave_out_blanks_alone(text: str) -> None:
+    places = list(sentence_places(text))
+    assert all(first < last for first, last in places)
+    assert places == sorted(places)
+    assert "".join("".join(text[first:last] for first, last in places).split()) == "".join(text.split())

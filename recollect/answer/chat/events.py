@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.answer.chat.references.rules import Reference
-from recollect.answer.chat.retrieve import Source
+from recollect.answer.evidence import SourcePassage
+from recollect.answer.references.rules import Reference
 from recollect.models.language.usage import NOTHING_USED, Usage
 from recollect.record import NodeId, iso
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class AnswerWords:
     """The next words of the answer."""
 
     text: str
@@ -39,7 +39,7 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ChatAnswer:
     """A whole turn. `resolved` is the question with its references resolved, `entities` are who and what it is about.
 
     `model` is None where none was asked, or the one that was asked failed: then `text` gives the passages that may
@@ -55,7 +55,7 @@ class Answer:
     references: tuple[Reference, ...] = ()
     entities: tuple[str, ...] = ()
     drifted: bool = False
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourcePassage, ...] = ()
     tools: tuple[ToolUsed, ...] = ()
     model: str | None = None
     usage: Usage = NOTHING_USED
@@ -105,4 +105,4 @@ class Answer:
         return self.text
 
 
-Event = Words | ToolUsed | Again | Answer
+ChatEvent = AnswerWords | ToolUsed | Again | ChatAnswer

@@ -13,16 +13,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 
-from recollect.answer.chat.behind import Behind
-from recollect.answer.chat.events import Again, Answer, Event, ToolUsed, Words
-from recollect.answer.chat.graph import Named, Neighbourhood
-from recollect.answer.chat.loop import Ended, Tools, converse, failure, opened_by, usage_of
+from recollect.answer.chat.behind import TurnWriter
+from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ChatEvent, ToolUsed
+from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import asked, system, talk
-from recollect.answer.chat.recent import Recent, recent
-from recollect.answer.chat.references.model import resolve
-from recollect.answer.chat.references.rules import Resolution
-from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, used
-from recollect.answer.chat.turn import Spoken, exchange
+from recollect.answer.chat.recent import RecentMessages, recent
+from recollect.answer.chat.sources import opened, used
+from recollect.answer.chat.turn import FinishedTurn, exchange
+from recollect.answer.evidence import SourcePassage, Wanted, sources_of
+from recollect.answer.graph import NamedEntity, Neighbourhood
+from recollect.answer.references.model import resolve
+from recollect.answer.references.rules import Resolution
 from recollect.context import Part
 from recollect.context.building import ContextBuilder
 from recollect.errors import InvalidInput, ModelError
@@ -55,9 +56,9 @@ class Parts:
     ingest: Ingest
     find: Find
     builder: Callable[[bool], ContextBuilder]  # by whether the model has the tools
-    tools: Callable[[], Tools]
-    extract: Callable[[str, Sequence[Source], bool], tuple[str, list[Source]]]
-    behind: Behind
+    tools: Callable[[], ToolSet]
+    extract: Callable[[str, Sequence[SourcePassage], bool], tuple[str, list[SourcePassage]]]
+    behind: TurnWriter
     record: Callable[..., None]  # `record_request` of chats
     clock: Callable[[], datetime]
     ids: Callable[[], NodeId]
@@ -80,9 +81,9 @@ class Options:
 class _Understood:
     """What is asked, and what it is about."""
 
-    before: Recent
+    before: RecentMessages
     resolution: Resolution
-    named: list[Named]
+    named: list[NamedEntity]
     relations: list[str]
     drifted: bool
 
@@ -102,7 +103,7 @@ class Chat:
 
     def turn(
         self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
-    ) -> Generator[Event, None, None]:
+    ) -> Generator[ChatEvent, None, None]:
         """The words of the answer as they come, the tools that it takes, and at last the answer, with the turn written.
         A model that fails is replaced by the extract that is given without one. Whoever stops listening before the
         answer has no turn written. Raises InvalidInput, StoreError.
@@ -135,7 +136,7 @@ class Chat:
                     if isinstance(event, Ended):
                         answered = event
                     else:
-                        shown = shown or isinstance(event, Words)
+                        shown = shown or isinstance(event, AnswerWords)
                         yield event
             except ModelError as problem:
                 failed = problem
@@ -162,7 +163,7 @@ class Chat:
 
     def _sources(
         self, own: NodeId, understood: _Understood, shown: Collection[NodeId], options: Options
-    ) -> list[Source]:
+    ) -> list[SourcePassage]:
         wanted = Wanted(
             question=understood.resolution.text,
             conversation_id=own if understood.before.conversation is not None else None,
@@ -171,11 +172,11 @@ class Chat:
             drifted=understood.drifted,
             mode=options.mode,
         )
-        return retrieve(self._parts.space, self._parts.find, wanted)
+        return sources_of(self._parts.space, self._parts.find, wanted)
 
     def _asked(
         self, own: NodeId, understood: _Understood, options: Options
-    ) -> tuple[str, list[Said], list[Source], list[Part]]:
+    ) -> tuple[str, list[Said], list[SourcePassage], list[Part]]:
         """What a model is told first, the talk that it is given, the messages that may answer, and all parts of it.
         What stands is that of `prepare_context`, to the byte; of a new talk its newest messages are left out: they are
         of others.
@@ -217,24 +218,24 @@ class Chat:
         question: str,
         at: datetime,
         understood: _Understood,
-        sources: list[Source],
+        sources: list[SourcePassage],
         ended: Ended | ModelError | None,
         options: Options,
-    ) -> tuple[Answer, Callable[[], None]]:
+    ) -> tuple[ChatAnswer, Callable[[], None]]:
         """The answer, and what writes the turn. `ended` is how the model did, None where none was asked."""
         before = understood.before
         answered = ended if isinstance(ended, Ended) else None
         resolution = understood.resolution
         if answered is not None:
             sources = used(answered.text, question, sources)
-            sources += loaded(self._parts.space, opened_by(answered.tools), sources)
+            sources += opened(self._parts.space, opened_by(answered.tools), sources)
             text = answered.text
         else:
             text, sources = self._parts.extract(resolution.text, sources, ended is not None)
         conversation = before.conversation or Conversation(
             own, self._parts.source, title=clean_title(options.title) or title_from(question), created=at, updated=at
         )
-        spoken = Spoken(
+        spoken = FinishedTurn(
             conversation=conversation,
             question=question,
             resolution=resolution,
@@ -245,7 +246,7 @@ class Chat:
             answered_at=self._parts.clock(),
         )
         turn = exchange(spoken, self._parts.ids)
-        answer = Answer(
+        answer = ChatAnswer(
             text=text,
             conversation_id=own,
             question_id=turn.query.id,

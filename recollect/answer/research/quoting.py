@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.evidence import Evidence, Passage
-from recollect.answer.ask.extract import extract
-from recollect.answer.ask.intents import Intent
 from recollect.answer.citations import renumbered
+from recollect.answer.evidence import Citation, Evidence, SourcePassage
+from recollect.answer.extract import extract
+from recollect.answer.intents import Intent
 from recollect.answer.research.findings import Finding, Findings, Key, key, only
-from recollect.answer.research.plan import Plan, SubQuery
+from recollect.answer.research.plan import ResearchPlan, SubQuery
 from recollect.record import NodeId
 
 _NEAREST = 2  # quotes of a part that nothing answers
@@ -25,7 +24,7 @@ class Quoted:
     citations: tuple[Citation, ...]
 
 
-def quoted(plan: Plan, findings: Findings, missing: Sequence[str]) -> Quoted:
+def quoted(plan: ResearchPlan, findings: Findings, missing: Sequence[str]) -> Quoted:
     """A part for each search, with the words that answer it; then what was not found."""
     told: set[Key] = set()
     kept: dict[tuple[NodeId, str], Citation] = {}
@@ -52,7 +51,7 @@ def _fresh(finding: Finding, told: set[Key]) -> Evidence:
     return only(finding.evidence, passages)
 
 
-def _is_cited(passage: Passage, citations: Sequence[Citation]) -> bool:
+def _is_cited(passage: SourcePassage, citations: Sequence[Citation]) -> bool:
     return any(citation.message.id == passage.message.id for citation in citations)
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import iso
-from recollect.watching.kept import ImportedFiles
-from recollect.watching.waiting import not_in
+from recollect.watching.imported_files import ImportedFiles, not_in
 
 if TYPE_CHECKING:
     from recollect.runtime.files import Place

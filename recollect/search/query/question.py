@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from recollect.search.query import wants
-from recollect.search.query.clauses import Order, read_order
 from recollect.search.query.phrasing import META_TERMS, without_meta, without_opening
+from recollect.search.query.wants import TimeOrder
 from recollect.text.dates import DateSpan, named_dates
 from recollect.text.language import is_english, is_foreign_script, is_sentence
 from recollect.text.relative import relative_dates, with_year, without_relative
@@ -44,7 +44,7 @@ class Question:
     wants_summary: bool = False
     is_how_to: bool = False
     asks_ever: bool = False
-    order: Order | None = None
+    order: TimeOrder | None = None
     dates: tuple[DateSpan, ...] = ()
 
 
@@ -74,7 +74,7 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
         wants_summary=english and wants.wants_summary(asked),
         is_how_to=english and wants.is_how_to(asked),
         asks_ever=english and wants.asks_ever(asked),
-        order=read_order(asked) if english else None,
+        order=wants.read_order(asked) if english else None,
         dates=_dates(asked, years, today),
     )
 

@@ -133,12 +133,12 @@ def introduce(text: str, who: str, known: Known) -> None:
         pass
 
 
-def found(text: str, who: str, known: Known) -> Iterator[Found]:
-    """What the sentence says in these forms."""
+def found(text: str, who: str, known: Known, *, is_own: bool = True) -> Iterator[Found]:
+    """What the sentence says in these forms; unless it `is_own`, nothing of who says it."""
     for start, one in (
         *_own(text, who, known),
         *_bracketed(text, who, known),
-        *_self(text, who),
+        *(_self(text, who) if is_own else ()),
         *_my(text, who),
         *_doses(text, who),
     ):
@@ -190,7 +190,8 @@ def _bracketed(text: str, who: str, known: Known) -> Iterator[_Placed]:
 
 
 def _self(text: str, who: str) -> Iterator[_Placed]:
-    if match := _SELF.search(text):
+    # Behind a colon stands what is quoted: "Is this right: my name is Kurt".
+    if (match := _SELF.search(text)) and ":" not in text[: match.start()]:
         name = match["name"] or match["nick"] or match["am"] or match["hi"]
         if is_name(name) and (match["name"] or name.lower() not in _NATIONS):
             yield match.start(), Found(who, "name", name)

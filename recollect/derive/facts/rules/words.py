@@ -73,9 +73,9 @@ def is_allergen(value: str) -> bool:
 
 
 def is_place(value: str) -> bool:
-    """Whether somebody may live there: a capitalised name, or a kind of dwelling or settlement."""
-    if _DWELLING.match(value):
-        return True
+    """Whether it says where somebody may live: a capitalised name, or a kind of dwelling or settlement with one."""
+    if dwelling := _DWELLING.match(value):
+        return any(map(_PLACE.match, value[dwelling.end() :].split()))
     first = value.split()[0].strip(",")
     return (
         first[0].isupper()

@@ -12,7 +12,8 @@ from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer, Citation
+    from recollect.answer.ask.answer import AskAnswer
+    from recollect.answer.evidence import Citation
 
 _CITED = record(
     {"n": WHOLE, "id": TEXT, "title": TEXT, "url": TEXT, "quote": TEXT},
@@ -33,14 +34,14 @@ _CITED = record(
 )
 def ask(call: Call, question: Annotated[str, About("The question, in a sentence.")]) -> Reply:
     """The answer, once its steps are told."""
-    from recollect.answer.ask.answer import Answer, Step
+    from recollect.answer.ask.answer import AskAnswer, Step
 
-    answer: Answer | None = None
+    answer: AskAnswer | None = None
     for event in call.memory.ask_stream(question):
         match event:
             case Step(name, detail):
                 call.tell(f"{name}: {detail}")
-            case Answer():
+            case AskAnswer():
                 answer = event
     assert answer is not None
     namespace = str(call.memory.namespace)
@@ -59,7 +60,7 @@ def ask(call: Call, question: Annotated[str, About("The question, in a sentence.
     )
 
 
-def _told(answer: Answer) -> str:
+def _told(answer: AskAnswer) -> str:
     sources = [f"[{c.number}] {_source(c)}: {' '.join(c.quote.split())}" for c in answer.citations]
     return "\n".join([answer.text, *(["", "Sources:", *sources] if sources else []), *answer.notes])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from recollect.answer.tools import TOOLS, Tool, Toolbox
+from recollect.answer.tools import TOOLS, MemoryTool, Toolbox
 from recollect.faces.mcp.tools.asking import ask
 from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
 from recollect.faces.mcp.tools.preparing import context
@@ -28,7 +28,7 @@ def tools_of(which: str, *, read_only: bool = False) -> tuple[ServerTool, ...]:
     return tuple(tool for tool in tools if not (read_only and tool.writes))
 
 
-def _of_toolbox(tool: Tool) -> ServerTool:
+def _of_toolbox(tool: MemoryTool) -> ServerTool:
     """A tool of the toolbox: its text is for a model, measured in tokens, its record the same for a program."""
     record: TypeAdapter[Any] = TypeAdapter(tool.result)
     return ServerTool(
