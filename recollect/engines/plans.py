@@ -6,19 +6,20 @@ An engine gives the statements; the rules stand here, once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.errors import InvalidInput, StoreError
+from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
 from recollect.store.change import Change, IndexChange, Record, Stale, WrongEmbedder
 from recollect.store.passages import EmbedderId, Passage, QualityVectors
 from recollect.store.results import Invariant, Violation
+
+S = TypeVar("S", bound=str)
 
 
 # --- putting records -------------------------------------------------------------------------------------------------
@@ -276,21 +277,39 @@ def counted_pieces(before: tuple[int, bytes] | None, pieces: Iterable[bytes], si
     return max(0, count + passages), counted.astype(np.uint32).tobytes()
 
 
-def by_partition(rows: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """The numbers of passages by partition."""
-    found: dict[int, list[int]] = {}
-    for partition, number in rows:
-        found.setdefault(partition, []).append(number)
-    return found
-
-
 # --- upkeep ----------------------------------------------------------------------------------------------------------
 _SHOWN = 20
 
 
-def lasts(budget: timedelta, step: Callable[[], bool]) -> bool:
-    """Takes steps, one at least, as long as the budget lasts and there is anything to do; True while there is."""
-    until = time.monotonic() + budget.total_seconds()
+def take_out(
+    generations: Iterable[tuple[int, bool]],
+    kill: Callable[[int], tuple[int, Iterable[tuple[int, int]]]],
+    rewrite: Callable[[int, int, Sequence[int]], None],
+) -> int:
+    """Takes words out of all generations (each with whether it is live) and out of the segments: `kill` returns how
+    many passages died, and the partitions and numbers of those whose words lie in segments; `rewrite` takes these out
+    of a partition. Returns how many passages search could find.
+    """
+    findable = 0
+    for generation, is_live in generations:
+        killed, inside = kill(generation)
+        findable += killed if is_live else 0
+        numbers: dict[int, list[int]] = {}
+        for partition, number in inside:
+            numbers.setdefault(partition, []).append(number)
+        for partition, own in numbers.items():
+            rewrite(generation, partition, own)
+    return findable
+
+
+def require_all(ids: Sequence[NodeId], found: Container[NodeId]) -> None:
+    """Raises NotFound for ids that were not found."""
+    if missing := [node_id for node_id in ids if node_id not in found]:
+        raise NotFound(f"Nothing has the ID {', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}.")
+
+
+def goes_on(until: float, step: Callable[[], bool]) -> bool:
+    """Takes steps, one at least, until that moment of `time.monotonic`, or nothing is left to do; True while it is."""
     while step():
         if time.monotonic() >= until:
             return True
@@ -305,3 +324,13 @@ def violations_of(
     if len(places) > _SHOWN:
         found.append(Violation(invariant, "and elsewhere", len(places) - _SHOWN, remedy))
     return found
+
+
+def every_violation(
+    record: Mapping[Invariant, S],
+    index: Mapping[Invariant, S],
+    asked: Callable[[Invariant, Literal["reindex", "backup"], S], list[Violation]],
+) -> list[Violation]:
+    """What breaks the invariants of the record, which a backup mends, and of the index, which is built anew."""
+    found = [one for invariant, statement in record.items() for one in asked(invariant, "backup", statement)]
+    return found + [one for invariant, statement in index.items() for one in asked(invariant, "reindex", statement)]

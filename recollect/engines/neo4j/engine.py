@@ -504,11 +504,8 @@ class Neo4jSpace:
 
     def maintain(self, budget: timedelta) -> bool:
         """Seals, compacts, sweeps, in short transactions; True while there is more."""
-        limit = time.monotonic() + budget.total_seconds()
-        while self._is_due() and self._writing_if_there(maintain.step, False):
-            if time.monotonic() > limit:
-                return True
-        return False
+        until = time.monotonic() + budget.total_seconds()
+        return plans.goes_on(until, lambda: self._is_due() and self._writing_if_there(maintain.step, False))
 
     def _is_due(self) -> bool:
         return self._server.read(lambda tx: maintain.is_due(tx, self.namespace, self._store.location))

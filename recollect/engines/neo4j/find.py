@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 
 import neo4j
 
@@ -170,18 +170,23 @@ COUNT_CONVERSATIONS = """
 MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL AND NOT c.deleted AND ($ids IS NULL OR c.id IN $ids)
 RETURN c.source AS source, count(*) AS number ORDER BY number DESC, source
 """
-COUNT_MESSAGES = """
-MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0 AND NOT m.deleted
-  AND ($ids IS NULL OR m.conversation_id IN $ids)
+
+
+def _counted(found: LiteralString) -> LiteralString:
+    """The statement that counts messages, by kind."""
+    return f"""
+{found} AND NOT m.deleted
 RETURN m.kind AS kind, count(*) AS number, sum(CASE WHEN m.active THEN 1 ELSE 0 END) AS active,
     sum(coalesce(m.attachments, 0)) AS attachments, min(m.timestamp) AS first, max(m.timestamp) AS last ORDER BY kind
 """
-COUNT_MESSAGES_OF = """
-UNWIND $ids AS id
-MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = id AND m.position >= 0 AND NOT m.deleted
-RETURN m.kind AS kind, count(*) AS number, sum(CASE WHEN m.active THEN 1 ELSE 0 END) AS active,
-    sum(coalesce(m.attachments, 0)) AS attachments, min(m.timestamp) AS first, max(m.timestamp) AS last ORDER BY kind
-"""
+
+
+COUNT_MESSAGES = _counted(
+    "MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0"
+)
+COUNT_MESSAGES_OF = _counted(
+    "UNWIND $ids AS id MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = id AND m.position >= 0"
+)
 COUNT_REST = """
 RETURN
   COUNT { MATCH (t:ToolCall) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL

@@ -1,23 +1,30 @@
-"""Upkeep in short transactions: sealing tails into segments, writing segments anew without the dead, sweeping.
+"""Upkeep in short transactions: sealing tails into segments, writing segments anew without the dead, sweeping, erasing.
 
 A user's write does none of it. Each step looks first for what there is to do, so that it goes on wherever another
 process, or a kill, has left off.
+
+Erasing takes the words of messages, conversations, documents and derived nodes out of every node, relationship and
+index; a tombstone says that they were. It goes in pieces, each a transaction: killed in between, what is erased is
+erased, and the same call goes on. Beyond the reach of any client are Neo4j's own files. The transaction logs keep what
+was written for as long as the server retains them (`db.tx_log.rotation.retention_policy`, two days by default), freed
+records of the store and of Lucene keep bytes until they are written over. Whoever must be sure exports, makes the
+database anew and imports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
 
+from recollect.engines import plans
 from recollect.engines.neo4j import indexing, relations
 from recollect.engines.neo4j.put import CHUNKS_OF, DELETE, RAISE
 from recollect.engines.neo4j.schema import verify
-from recollect.engines.neo4j.writing import Known, Writing, generation_of, pieces
+from recollect.engines.neo4j.writing import Known, Writing, pieces
 from recollect.engines.plans import Generation
-from recollect.errors import NotFound
 from recollect.index.source import SEGMENT_ROWS, SETTLED_ROWS, SegmentMark, seal, without
 from recollect.record import Namespace, NodeId
 from recollect.store.results import Erased
@@ -57,29 +64,22 @@ GARBAGE = """
 MATCH (g:Generation) WHERE g.namespace = $ns AND g.number > 0 AND g.state = 'garbage'
 RETURN g.space AS space ORDER BY space LIMIT 1
 """
-SWEEP_PASSAGES = """
-MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 WITH p LIMIT $limit DELETE p RETURN count(*) AS gone
-"""
-SWEEP_QUALITY = """
-MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 WITH q LIMIT $limit DELETE q RETURN count(*) AS gone
-"""
-SWEEP_DEATHS = """
-MATCH (d:Death) WHERE d.space = $space AND d.owner_id IS NOT NULL WITH d LIMIT $limit DELETE d RETURN count(*) AS gone
-"""
-SWEEP_TODO = """
-MATCH (t:Todo) WHERE t.space = $space AND t.owner_id IS NOT NULL WITH t LIMIT $limit DELETE t RETURN count(*) AS gone
-"""
-SWEEP_SPEAKERS = """
-MATCH (s:Speaker) WHERE s.space = $space AND s.key IS NOT NULL WITH s LIMIT $limit DELETE s RETURN count(*) AS gone
-"""
-SWEEP_SEGMENTS = """
-MATCH (s:IndexSegment) WHERE s.space = $space AND s.partition IS NOT NULL AND s.first IS NOT NULL
-WITH s LIMIT 20 DELETE s RETURN count(*) AS gone
-"""
-SWEEP_TAILS = """
-MATCH (t:Tail) WHERE t.space = $space AND t.partition IS NOT NULL AND t.last IS NOT NULL
-WITH t LIMIT 20 DELETE t RETURN count(*) AS gone
-"""
+
+
+def _swept(node: LiteralString, limit: LiteralString = "$limit") -> LiteralString:
+    """The statement that removes some nodes `x`, and counts them."""
+    return f"MATCH {node} WITH x LIMIT {limit} DELETE x RETURN count(*) AS gone"
+
+
+SWEEP_PASSAGES = _swept("(x:Passage) WHERE x.space = $space AND x.number > 0")
+SWEEP_QUALITY = _swept("(x:Quality) WHERE x.space = $space AND x.number > 0")
+SWEEP_DEATHS = _swept("(x:Death) WHERE x.space = $space AND x.owner_id IS NOT NULL")
+SWEEP_TODO = _swept("(x:Todo) WHERE x.space = $space AND x.owner_id IS NOT NULL")
+SWEEP_SPEAKERS = _swept("(x:Speaker) WHERE x.space = $space AND x.key IS NOT NULL")
+SWEEP_SEGMENTS = _swept(
+    "(x:IndexSegment) WHERE x.space = $space AND x.partition IS NOT NULL AND x.first IS NOT NULL", "20"
+)
+SWEEP_TAILS = _swept("(x:Tail) WHERE x.space = $space AND x.partition IS NOT NULL AND x.last IS NOT NULL", "20")
 SWEEP_PIECES = "MATCH (k:PieceCount {space: $space}) DELETE k RETURN count(*) AS gone"
 SWEEP_PARTITIONS = """
 MATCH (x:Partition) WHERE x.space = $space AND x.partition IS NOT NULL DELETE x RETURN count(*) AS gone
@@ -103,17 +103,9 @@ MATCH (n:Namespace {name: $ns}) SET n.live = NULL, n.building = NULL
 WITH n MATCH (g:Generation) WHERE g.namespace = $ns AND g.number > 0 SET g.state = 'garbage'
 """
 DROPS: tuple[LiteralString, ...] = (
-    """
-    MATCH (t:Task) WHERE t.namespace = $ns AND t.id IS NOT NULL WITH t LIMIT $limit DELETE t RETURN count(*) AS gone
-    """,
-    """
-    MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id IS NOT NULL WITH e LIMIT $limit DELETE e
-    RETURN count(*) AS gone
-    """,
-    """
-    MATCH (x:Node) WHERE x.namespace = $ns AND x.id IS NOT NULL WITH x LIMIT $limit DETACH DELETE x
-    RETURN count(*) AS gone
-    """,
+    _swept("(x:Task) WHERE x.namespace = $ns AND x.id IS NOT NULL"),
+    _swept("(x:Edge) WHERE x.namespace = $ns AND x.target_id IS NOT NULL"),
+    _swept("(x:Node) WHERE x.namespace = $ns AND x.id IS NOT NULL").replace("DELETE", "DETACH DELETE"),
 )
 DROP_NAME = "MATCH (n:Namespace {name: $ns}) DELETE n"
 
@@ -317,33 +309,30 @@ def erase(within: Within[Erased], looking: Within[list[Known]], ids: Sequence[No
     known: dict[NodeId, Known] = {}
     for piece in pieces(list(dict.fromkeys(ids)), _LOOKED_UP):
         known |= {there.id: there for there in looking(partial(_find, ids=piece))}
-    missing = [node_id for node_id in ids if node_id not in known]
-    if missing:
-        raise NotFound(f"Nothing has the ID {missing[0]}.")
+    plans.require_all(ids, known)
     # In the order of writing: what lies together in a segment goes together.
     order = sorted(known.values(), key=lambda there: there.number or 0)
     alone = [there.id for there in order if "Conversation" not in there.labels]
     whole = [there.id for there in order if "Conversation" in there.labels]
     done = Erased()
     for piece in pieces(alone, _PIECE):
-        done = _sum(done, within(partial(_erase, ids=piece)))
+        done += within(partial(_erase, ids=piece))
     for piece in pieces(whole, _TOGETHER):
         more = True
         while more:
             part = within(partial(_erase_some, conversations=piece))
-            done = _sum(done, part)
+            done += part
             more = part.messages == _PIECE
     return done
 
 
 def purge(writing: Writing) -> None:
     """Takes what died out of tails and segments, whose words are nowhere else, and drops the answers of tasks."""
-    for generation in _generations(writing):
-        numbers: dict[int, list[int]] = {}
-        for record in list(writing.tx.run(ALL_DEATHS, space=generation.key)):
-            numbers.setdefault(record["partition"], []).append(record["number"])
-            writing.partition(generation.key, record["partition"]).log -= 1
-        _take_out(writing, generation, numbers)
+
+    def dead(space: int) -> tuple[int, list[tuple[int, int]]]:
+        return 0, _from_log(writing, space, list(writing.tx.run(ALL_DEATHS, space=space)))
+
+    plans.take_out(_generations(writing), dead, partial(_take_out, writing))
     writing.tx.run(DROP_ANSWERS, ns=writing.namespace).consume()
 
 
@@ -369,7 +358,13 @@ def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
     of = {label: [known.id for known in living if label in known.labels] for label in _ERASED}
     calls = [record["id"] for record in writing.put(indexing.CALLS_OF, of["Message"])]
     owners = [*(known.id for known in living), *calls]
-    silenced = sum(_silence(writing, generation, owners) for generation in _generations(writing))
+
+    def killed(space: int) -> tuple[int, list[tuple[int, int]]]:
+        dead = indexing.kill(writing, space, owners, log=False)
+        earlier = _from_log(writing, space, writing.put(EARLIER_DEATHS, owners, space=space))
+        return len(dead), [*((one.partition, one.number) for one in dead), *earlier]
+
+    silenced = plans.take_out(_generations(writing), killed, partial(_take_out, writing))
     chunks = [record["id"] for record in writing.put(CHUNKS_OF, owners)]
     turns = [record["id"] for record in writing.put(TURNS_OF, of["Conversation"])]
     loose = [*owners, *chunks, *turns]
@@ -396,42 +391,23 @@ def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
     )
 
 
-def _generations(writing: Writing) -> Iterable[Generation]:
-    """All that hold anything, those to be swept too."""
-    for record in list(writing.tx.run(GENERATIONS, ns=writing.namespace)):
-        generation = generation_of(record["generation"])
-        if generation is not None:
-            yield generation
+def _generations(writing: Writing) -> list[tuple[int, bool]]:
+    """The spaces of all that hold anything, those to be swept too, each with whether search reads it."""
+    live = writing.live.key if writing.live else None
+    found = (record["generation"]["space"] for record in writing.tx.run(GENERATIONS, ns=writing.namespace))
+    return [(space, space == live) for space in found]
 
 
-def _silence(writing: Writing, generation: Generation, owners: Sequence[NodeId]) -> int:
-    """Takes the passages of owners out of nodes and segments, those of earlier wordings too. Returns how many lived in
-    the generation that search reads.
-    """
-    dead = indexing.kill(writing, generation.key, owners, log=False)
-    numbers: dict[int, list[int]] = {}
-    for one in dead:
-        numbers.setdefault(one.partition, []).append(one.number)
-    for record in writing.put(EARLIER_DEATHS, owners, space=generation.key):
-        numbers.setdefault(record["partition"], []).append(record["number"])
-        writing.partition(generation.key, record["partition"]).log -= 1
-    _take_out(writing, generation, numbers)
-    return len(dead) if writing.live is not None and generation.key == writing.live.key else 0
+def _from_log(writing: Writing, space: int, deaths: Iterable[Any]) -> list[tuple[int, int]]:
+    """Passages that died before, by partition and number; they have just gone from the log."""
+    found = [(record["partition"], record["number"]) for record in deaths]
+    for partition, _ in found:
+        writing.partition(space, partition).log -= 1
+    return found
 
 
-def _take_out(writing: Writing, generation: Generation, numbers: Mapping[int, Sequence[int]]) -> None:
-    """Takes passages, by partition, out of tails and segments."""
-    for partition, own in numbers.items():
-        indexing.remove_from_tail(writing, generation.key, partition, own)
-        if not segments_without(writing, generation.key, partition, own):
-            writing.partition(generation.key, partition).epoch += 1
-
-
-def _sum(a: Erased, b: Erased) -> Erased:
-    return Erased(
-        a.conversations + b.conversations,
-        a.messages + b.messages,
-        a.documents + b.documents,
-        a.nodes + b.nodes,
-        a.passages + b.passages,
-    )
+def _take_out(writing: Writing, space: int, partition: int, numbers: Sequence[int]) -> None:
+    """Takes passages out of the tail and the segments of a partition."""
+    indexing.remove_from_tail(writing, space, partition, numbers)
+    if not segments_without(writing, space, partition, numbers):
+        writing.partition(space, partition).epoch += 1

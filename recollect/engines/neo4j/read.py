@@ -29,9 +29,14 @@ from recollect.store.change import Record
 from recollect.store.passages import Owner, PassageText, TokenRows
 from recollect.store.results import End, Lost, R, Revision, Span
 
-GET_CONVERSATIONS = """
-UNWIND $ids AS id MATCH (n:Conversation&Node {namespace: $ns, id: id}) RETURN properties(n) AS node
-"""
+
+def _get(label: LiteralString) -> LiteralString:
+    """The statement that reads nodes of a label by id."""
+    return f"UNWIND $ids AS id MATCH (n:{label}&Node {{namespace: $ns, id: id}}) RETURN properties(n) AS node"
+
+
+GET_CONVERSATIONS, GET_TURNS = _get("Conversation"), _get("Turn")
+GET_DOCUMENTS, GET_DERIVED = _get("Document"), _get("Derived")
 # The revisions of their conversations are read before them: what is planned on these messages is then told to be stale
 # where they were written meanwhile.
 GET_MESSAGES = """
@@ -49,12 +54,9 @@ UNWIND $ids AS id MATCH (n:ToolCall&Node {namespace: $ns, id: id})
 OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
 RETURN n {.*, result: CASE WHEN n.result <> '' THEN n.result ELSE coalesce(m.content, '') END} AS node
 """
-GET_TURNS = "UNWIND $ids AS id MATCH (n:Turn&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
 GET_CHUNKS = """
 UNWIND $ids AS id MATCH (n:Chunk) WHERE n.namespace = $ns AND n.parent_id = id RETURN properties(n) AS node
 """
-GET_DOCUMENTS = "UNWIND $ids AS id MATCH (n:Document&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
-GET_DERIVED = "UNWIND $ids AS id MATCH (n:Derived&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
 REVISIONS = """
 UNWIND $ids AS id MATCH (n:Node {namespace: $ns, id: id}) WHERE n:Conversation OR n:Document OR n:Derived
 RETURN n.id AS id, n.revision AS revision, n.digest AS digest, n.erased AS erased
@@ -306,29 +308,28 @@ def scan(tx: neo4j.Transaction, ns: Namespace, words: Sequence[str], limit: int)
 # Reading edges: those that are written and the relations that fields say, a whole frontier at a time.
 
 # Written edges have a name (maybe an empty one), relations that fields say have none.
-OUTWARD = """
+
+
+def _edges_of(drawn: LiteralString, kept: LiteralString) -> LiteralString:
+    """The statement that reads the edges of nodes: those drawn, and those that are kept as nodes."""
+    return f"""
 UNWIND $ids AS id
-CALL (id) {
-    MATCH (a:Node {namespace: $ns, id: id})-[x]->(b)
+CALL (id) {{
+    MATCH {drawn}
     RETURN a.id AS source, type(x) AS type, b.id AS target, x.properties AS properties, coalesce(x.name, '') AS name
-    UNION ALL MATCH (e:Edge) WHERE e.namespace = $ns AND e.source_id = id AND e.type IS NOT NULL
-      AND e.target_id IS NOT NULL AND e.name IS NOT NULL
+    UNION ALL MATCH (e:Edge) WHERE e.namespace = $ns AND {kept}
     RETURN e.source_id AS source, e.type AS type, e.target_id AS target, e.properties AS properties, e.name AS name
-}
+}}
 WITH source, type, target, properties, name WHERE $types IS NULL OR type IN $types
 RETURN source, type, target, properties, name ORDER BY type, source, target, name LIMIT $limit
 """
-INWARD = """
-UNWIND $ids AS id
-CALL (id) {
-    MATCH (a)-[x]->(b:Node {namespace: $ns, id: id})
-    RETURN a.id AS source, type(x) AS type, b.id AS target, x.properties AS properties, coalesce(x.name, '') AS name
-    UNION ALL MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id = id
-    RETURN e.source_id AS source, e.type AS type, e.target_id AS target, e.properties AS properties, e.name AS name
-}
-WITH source, type, target, properties, name WHERE $types IS NULL OR type IN $types
-RETURN source, type, target, properties, name ORDER BY type, source, target, name LIMIT $limit
-"""
+
+
+OUTWARD = _edges_of(
+    "(a:Node {namespace: $ns, id: id})-[x]->(b)",
+    "e.source_id = id AND e.type IS NOT NULL AND e.target_id IS NOT NULL AND e.name IS NOT NULL",
+)
+INWARD = _edges_of("(a)-[x]->(b:Node {namespace: $ns, id: id})", "e.target_id = id")
 WRITTEN = """
 CALL () {
     MATCH (a:Node)-[x]->(b) WHERE a.namespace = $ns AND a.id IS NOT NULL AND x.name IS NOT NULL

@@ -263,7 +263,7 @@ class SQLiteStore:
                 connection.execute(maintain.TO_SCRUB)
         while True:
             with self.database.writing() as connection:
-                ns = maintain.dropped(connection)
+                ns = connection.execute(maintain.DROPPED).get
                 if ns is None:
                     break
                 self.index.forget(ns)

@@ -1,25 +1,30 @@
-"""Upkeep in short transactions: seal, write anew, sweep; and overwriting what erased words have left in the file."""
+"""Upkeep in short transactions: seal, write anew, sweep; erasing words, and overwriting what they left in the file.
+
+A namespace that is dropped loses its name first: it is gone for everybody from then on. What it held is known by a name
+that nobody can give, until the last of it is swept.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from recollect.engines import plans
 from recollect.engines.codec import ids_json
 from recollect.engines.sqlite import indexing, source
 from recollect.engines.sqlite.connection import IN_MEMORY, ON_DISK, Database
 from recollect.engines.sqlite.file import log_file
-from recollect.engines.sqlite.indexing import OwnerKey, kill
+from recollect.engines.sqlite.indexing import kill
+from recollect.engines.sqlite.schema import IDS
 from recollect.engines.sqlite.source import PartitionSource
 from recollect.engines.sqlite.write import namespace_number
-from recollect.errors import NotFound, StoreError
+from recollect.errors import StoreError
 from recollect.record import Namespace, NodeId
 from recollect.store.change import IndexDamaged
 from recollect.store.passages import Owner
@@ -76,12 +81,6 @@ _PIECES = (
 )
 
 
-def garbage(connection: apsw.Connection, ns: int) -> int | None:
-    """A generation of a namespace that nobody reads."""
-    found: int | None = connection.execute(GARBAGE, (ns,)).get
-    return found
-
-
 def sweep(connection: apsw.Connection, gen: int) -> None:
     """Removes a piece of a generation, at last the generation."""
     for find, removals in _PIECES:
@@ -94,16 +93,10 @@ def sweep(connection: apsw.Connection, gen: int) -> None:
         connection.execute(statement, (gen,))
 
 
-def dropped(connection: apsw.Connection) -> int | None:
-    """A namespace that was dropped and is not swept yet."""
-    found: int | None = connection.execute(DROPPED).get
-    return found
-
-
 def sweep_namespace(connection: apsw.Connection, ns: int) -> None:
     """Removes a piece of a namespace that was dropped, at last what is left of its name."""
     connection.execute(GIVE_UP, (ns,))
-    gen = garbage(connection, ns)
+    gen = connection.execute(GARBAGE, (ns,)).get
     if gen is not None:
         sweep(connection, gen)
         return
@@ -114,14 +107,8 @@ def sweep_namespace(connection: apsw.Connection, ns: int) -> None:
     connection.execute(REMOVE_NAMESPACE, (ns,))
 
 
-def left_over(connection: apsw.Connection) -> int | None:
-    """The data of a segment that is no more."""
-    found: int | None = connection.execute(LEFT_OVER).get
-    return found
-
-
 def sweep_data(connection: apsw.Connection, num: int) -> None:
-    """Removes the data of a segment."""
+    """Removes the data of a segment that is no more."""
     connection.execute(REMOVE_DATA, (num,))
 
 
@@ -147,14 +134,16 @@ def maintain(database: Database, namespace: Namespace, budget: timedelta, index:
     """Works as long as the budget lasts, one step at least; True while there is more that can be done now."""
     until = time.monotonic() + budget.total_seconds()
     damaged: set[tuple[int, int]] = set()
-    while work := _next(database, namespace, damaged):
-        with database.writing() as connection:
-            work(connection)
-        if time.monotonic() >= until:
-            return True
-    while _prepare(database, namespace, index):
-        if time.monotonic() >= until:
-            return True
+
+    def step() -> bool:
+        work = _next(database, namespace, damaged)
+        if work is not None:
+            with database.writing() as connection:
+                work(connection)
+        return work is not None
+
+    if plans.goes_on(until, step) or plans.goes_on(until, lambda: _prepare(database, namespace, index)):
+        return True
     _checkpoint(database)
     clean(database)
     return False
@@ -227,10 +216,10 @@ def _compacting(connection: apsw.Connection, ns: int, damaged: set[tuple[int, in
 
 
 def _sweeping(connection: apsw.Connection, ns: int) -> _Work | None:
-    gen = garbage(connection, ns)
+    gen = connection.execute(GARBAGE, (ns,)).get
     if gen is not None:
         return partial(sweep, gen=gen)
-    num = left_over(connection)
+    num = connection.execute(LEFT_OVER).get
     return None if num is None else partial(sweep_data, num=num)
 
 
@@ -279,13 +268,13 @@ def _truncated(database: Database, connection: apsw.Connection) -> bool:
     return True
 
 
-# Erasing: the words of what is named go from every table. What stays is a tombstone, which an import respects.
+# --- erasing: the words of what is named go from every table; what stays is a tombstone, which an import respects -----
 
-FIND = """
-SELECT id, 3, num, erased FROM conversation WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT id, 0, num, erased FROM message WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT id, 2, num, erased FROM document WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
-UNION ALL SELECT id, 4, num, erased FROM node WHERE ns = ?1 AND id IN (SELECT value FROM json_each(?2))
+FIND = f"""
+SELECT id, 3, num, erased FROM conversation WHERE ns = ?1 AND id IN {IDS}
+UNION ALL SELECT id, 0, num, erased FROM message WHERE ns = ?1 AND id IN {IDS}
+UNION ALL SELECT id, 2, num, erased FROM document WHERE ns = ?1 AND id IN {IDS}
+UNION ALL SELECT id, 4, num, erased FROM node WHERE ns = ?1 AND id IN {IDS}
 """
 MESSAGES_IN = "SELECT num FROM message WHERE conversation IN (SELECT value FROM json_each(?)) AND NOT erased"
 NODES_OF = """
@@ -297,7 +286,7 @@ SELECT t.num FROM message m CROSS JOIN tool_call t ON t.ns = m.ns AND t.message_
 WHERE m.num IN (SELECT value FROM json_each(?))
 """
 CALLS_IN = "SELECT num FROM tool_call WHERE conversation IN (SELECT value FROM json_each(?))"
-IDS = """
+IDS_OF = """
 SELECT id FROM conversation WHERE num IN (SELECT value FROM json_each(?1))
 UNION ALL SELECT id FROM message WHERE num IN (SELECT value FROM json_each(?2))
 UNION ALL SELECT id FROM document WHERE num IN (SELECT value FROM json_each(?3))
@@ -332,21 +321,21 @@ UPDATE conversation SET revision = revision + 1, digest = NULL WHERE num IN (SEL
     UNION SELECT conversation FROM message WHERE num IN (SELECT value FROM json_each(?2)))
 """
 # What a turn says in words of its own, where a message of it is gone.
-STRIP_TURNS = """
+STRIP_TURNS = f"""
 UPDATE turn SET resolved_query = NULL, entities = NULL, source_chunk_ids = NULL
 WHERE (resolved_query IS NOT NULL OR entities IS NOT NULL OR source_chunk_ids IS NOT NULL)
   AND conversation IN (SELECT conversation FROM message WHERE num IN (SELECT value FROM json_each(?1)))
-  AND (query_id IN (SELECT value FROM json_each(?2))
+  AND (query_id IN {IDS}
     OR EXISTS (SELECT 1 FROM json_each(response_ids) r WHERE r.value IN (SELECT value FROM json_each(?2))))
 """
 REMOVE_TURNS = "DELETE FROM turn WHERE conversation IN (SELECT value FROM json_each(?))"
 REMOVE_CALLS = "DELETE FROM tool_call WHERE num IN (SELECT value FROM json_each(?))"
-REMOVE_CHUNKS = "DELETE FROM chunk WHERE ns = ?1 AND parent_id IN (SELECT value FROM json_each(?2))"
-REMOVE_EDGES_FROM = "DELETE FROM edge WHERE ns = ?1 AND source_id IN (SELECT value FROM json_each(?2))"
-REMOVE_EDGES_TO = """
-DELETE FROM edge INDEXED BY edge_inward WHERE ns = ?1 AND target_id IN (SELECT value FROM json_each(?2))
+REMOVE_CHUNKS = f"DELETE FROM chunk WHERE ns = ?1 AND parent_id IN {IDS}"
+REMOVE_EDGES_FROM = f"DELETE FROM edge WHERE ns = ?1 AND source_id IN {IDS}"
+REMOVE_EDGES_TO = f"""
+DELETE FROM edge INDEXED BY edge_inward WHERE ns = ?1 AND target_id IN {IDS}
 """
-REMOVE_TASKS = "DELETE FROM task WHERE ns = ?1 AND subject IN (SELECT value FROM json_each(?2))"
+REMOVE_TASKS = f"DELETE FROM task WHERE ns = ?1 AND subject IN {IDS}"
 # They may repeat what is erased; which of them do, nobody knows.
 DROP_ANSWERS = "UPDATE task SET answer = NULL WHERE ns = ? AND answer IS NOT NULL"
 REMOVE_SPEAKER = """
@@ -368,33 +357,23 @@ DEAD_IN_SEGMENTS = "SELECT partition, num FROM death WHERE gen = ? AND sealed"
 TO_SCRUB = "UPDATE about SET scrub = 1"
 
 
-@dataclass(slots=True)
-class _Named:
-    """What is erased, by number."""
-
-    conversations: list[int]
-    messages: list[int]
-    documents: list[int]
-    nodes: list[int]
-    calls: list[int]
-
-    def keys(self) -> list[OwnerKey]:
-        """As owners of passages."""
-        lists = (self.messages, self.calls, self.documents, self.conversations, self.nodes)
-        return [(int(kind), num) for kind, nums in zip(Owner, lists, strict=True) for num in nums]
-
-
 def erase(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> Erased:
     """Strips messages, conversations with all in them, documents, nodes. Raises NotFound for an id of nothing."""
     named = _find(connection, ns, ids)
-    passages = _out_of_the_index(connection, ns, named.keys())
+    keys = [(int(kind), num) for kind, nums in named.items() for num in nums]
+
+    def killed(gen: int) -> tuple[int, list[Any]]:
+        inside: list[Any] = connection.executemany(IN_SEGMENTS, [(gen, *key) for key in keys]).fetchall()
+        return kill(connection, gen, keys), inside
+
+    passages = plans.take_out(_generations(connection, ns), killed, partial(source.take_out, connection))
     _strip(connection, ns, named)
     connection.execute(TO_SCRUB)
     return Erased(
-        conversations=len(named.conversations),
-        messages=len(named.messages),
-        documents=len(named.documents),
-        nodes=len(named.nodes),
+        conversations=len(named[Owner.CONVERSATION]),
+        messages=len(named[Owner.MESSAGE]),
+        documents=len(named[Owner.DOCUMENT]),
+        nodes=len(named[Owner.NODE]),
         passages=passages,
     )
 
@@ -403,62 +382,42 @@ def purge(connection: apsw.Connection, ns: int) -> None:
     """Takes what died out of the segments, whose words are nowhere else, and drops the answers of tasks and the names
     of who speaks no longer.
     """
-    indexing: list[Any] = connection.execute(GENERATIONS, (ns,)).fetchall()
-    for gen, _ in indexing:
-        sealed: dict[int, list[int]] = {}
-        dead: list[Any] = connection.execute(DEAD_IN_SEGMENTS, (gen,)).fetchall()
-        for partition, num in dead:
-            sealed.setdefault(partition, []).append(num)
-        for partition, numbers in sealed.items():
-            source.take_out(connection, gen, partition, numbers)
+
+    def dead(gen: int) -> tuple[int, list[Any]]:
+        found: list[Any] = connection.execute(DEAD_IN_SEGMENTS, (gen,)).fetchall()
+        return 0, found
+
+    plans.take_out(_generations(connection, ns), dead, partial(source.take_out, connection))
     connection.execute(DROP_ANSWERS, (ns,))
     connection.execute(REMOVE_SPEAKERS, (ns,))
     connection.execute(TO_SCRUB)
 
 
-def _find(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> _Named:
+def _generations(connection: apsw.Connection, ns: int) -> list[tuple[int, bool]]:
+    """All of them, each with whether search reads it."""
+    found: list[Any] = connection.execute(GENERATIONS, (ns,)).fetchall()
+    return [(gen, state == "live") for gen, state in found]
+
+
+def _find(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[Owner, list[int]]:
+    """The numbers of what is erased, as owners of passages."""
     found: list[Any] = connection.execute(FIND, (ns, ids_json(dict.fromkeys(ids)))).fetchall()
-    missing = set(ids) - {row[0] for row in found}
-    if missing:
-        raise NotFound(f"Nothing has the ID {', '.join(sorted(missing)[:3])}.")
-    living = [(kind, num) for _, kind, num, erased in found if not erased]
-    conversations = [num for kind, num in living if kind == Owner.CONVERSATION]
-    within = ids_json(conversations)
-    messages = _nums(living, Owner.MESSAGE, connection.execute(MESSAGES_IN, (within,)))
-    calls = [*connection.execute(CALLS_OF, (ids_json(messages),)), *connection.execute(CALLS_IN, (within,))]
-    return _Named(
-        conversations=conversations,
-        messages=messages,
-        documents=_nums(living, Owner.DOCUMENT),
-        nodes=_nums(living, Owner.NODE, connection.execute(NODES_OF, (within,))),
-        calls=_nums([], Owner.TOOL_CALL, calls),
-    )
+    plans.require_all(sorted(set(ids)), {row[0] for row in found})
+    named: dict[Owner, dict[int, None]] = {kind: {} for kind in Owner}
+    for _, kind, num, erased in found:
+        if not erased:
+            named[Owner(kind)][num] = None
+    within = ids_json(named[Owner.CONVERSATION])
+    named[Owner.MESSAGE] |= {row[0]: None for row in connection.execute(MESSAGES_IN, (within,))}
+    named[Owner.NODE] |= {row[0]: None for row in connection.execute(NODES_OF, (within,))}
+    for statement, of in ((CALLS_OF, ids_json(named[Owner.MESSAGE])), (CALLS_IN, within)):
+        named[Owner.TOOL_CALL] |= {row[0]: None for row in connection.execute(statement, (of,))}
+    return {kind: list(nums) for kind, nums in named.items()}
 
 
-def _nums(living: Sequence[OwnerKey], kind: Owner, more: Iterable[Any] = ()) -> list[int]:
-    return list(dict.fromkeys([*(num for k, num in living if k == kind), *(row[0] for row in more)]))
-
-
-def _out_of_the_index(connection: apsw.Connection, ns: int, keys: Sequence[OwnerKey]) -> int:
-    """Removes passages in every generation, also from the segments. Returns how many search could find."""
-    findable = 0
-    indexing: list[Any] = connection.execute(GENERATIONS, (ns,)).fetchall()
-    for gen, state in indexing:
-        sealed: dict[int, list[int]] = {}
-        inside: list[Any] = connection.executemany(IN_SEGMENTS, [(gen, *key) for key in keys]).fetchall()
-        for partition, num in inside:
-            sealed.setdefault(partition, []).append(num)
-        killed = kill(connection, gen, keys)
-        findable += killed if state == "live" else 0
-        for partition, numbers in sealed.items():
-            source.take_out(connection, gen, partition, numbers)
-    return findable
-
-
-def _strip(connection: apsw.Connection, ns: int, named: _Named) -> None:
-    conversations, messages = ids_json(named.conversations), ids_json(named.messages)
-    documents, nodes, calls = ids_json(named.documents), ids_json(named.nodes), ids_json(named.calls)
-    ids = [row[0] for row in connection.execute(IDS, (conversations, messages, documents, nodes, calls))]
+def _strip(connection: apsw.Connection, ns: int, named: Mapping[Owner, Sequence[int]]) -> None:
+    messages, calls, documents, conversations, nodes = (ids_json(named[kind]) for kind in Owner)
+    ids = [row[0] for row in connection.execute(IDS_OF, (conversations, messages, documents, nodes, calls))]
     of_messages = ids_json(ids)
     speakers = connection.execute(SPEAKERS, (messages,)).fetchall()
     ids += [row[0] for row in connection.execute(TURNS_IN, (conversations,))]

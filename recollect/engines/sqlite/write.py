@@ -13,7 +13,7 @@ from recollect.engines import plans
 from recollect.engines.codec import encode, ids_json, pack
 from recollect.engines.sqlite.indexing import SQLiteIndexWriter
 from recollect.engines.sqlite.schema import IDS, RECORDS, columns
-from recollect.errors import NotFound, StoreError
+from recollect.errors import StoreError
 from recollect.record import (
     Chunk,
     Conversation,
@@ -182,8 +182,7 @@ def _mark(connection: apsw.Connection, ns: int, mark: Mark) -> list[NodeId]:
             touched.append(NodeId(found[0]))
         elif connection.execute(MARK_NODE, (ns, marked, mark.state)).fetchone() is None:
             missing.append(marked)
-    if missing:
-        raise NotFound(f"Nothing has the ID {', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}.")
+    plans.require_all(missing, ())
     return touched
 
 
