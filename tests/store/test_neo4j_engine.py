@@ -21,7 +21,7 @@ import neo4j
 
 from recollect.engines.neo4j import maintain, source
 from recollect.engines.neo4j.engine import Neo4jStore
-from recollect.engines.neo4j.source import PartitionSource
+from recollect.engines.neo4j.source import Neo4jSource
 from recollect.engines.neo4j.writing import Writing
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
@@ -351,16 +351,16 @@ def test_rows_that_are_sealed_while_they_are_read_are_not_lost(
     few(monkeypatch)
     reader, other = open_store().space(DEFAULT), open_store()
     ingest(other).threads([talk("a", *(f"the heron stands {i}" for i in range(20)))])
-    read_segments, moved = PartitionSource.segments, []
+    read_segments, moved = Neo4jSource.segments, []
 
-    def moving(source: PartitionSource) -> Any:
+    def moving(source: Neo4jSource) -> Any:
         found = read_segments(source)
         if not moved:
             moved.append(True)
             maintained(other.space(DEFAULT))
         return found
 
-    monkeypatch.setattr(PartitionSource, "segments", moving)
+    monkeypatch.setattr(Neo4jSource, "segments", moving)
     assert len(holding(reader, "heron")) == 20
     assert moved
     assert len(holding(reader, "heron")) == 20

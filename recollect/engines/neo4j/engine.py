@@ -21,7 +21,7 @@ from recollect.engines.neo4j.connection import Server
 from recollect.engines.neo4j.indexing import TODO, TODO_SHOWN
 from recollect.engines.neo4j.put import Putting
 from recollect.engines.neo4j.schema import VERSION, prepare, verify
-from recollect.engines.neo4j.source import Marks, PartitionSource, Seen
+from recollect.engines.neo4j.source import Marks, Neo4jSource, Seen
 from recollect.engines.neo4j.writing import Writing, generation_of, task_of
 from recollect.errors import StoreError
 from recollect.index.candidates import candidates, sharing
@@ -276,9 +276,9 @@ class Neo4jView:
         )
 
     # --- inside ----------------------------------------------------------------------------------------------------
-    def _source(self, partition: int) -> PartitionSource:
+    def _source(self, partition: int) -> Neo4jSource:
         generation = self._live.number if self._live else 0
-        return PartitionSource(self._tx, self._ns, generation, self._space, int(partition), self._seen, self._marks)
+        return Neo4jSource(self._tx, self._ns, generation, self._space, int(partition), self._seen, self._marks)
 
     def _demand_index(self) -> None:
         if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:

@@ -23,7 +23,7 @@ from recollect.engines import plans
 from recollect.engines.neo4j import indexing, relations
 from recollect.engines.neo4j.put import CHUNKS_OF, DELETE, RAISE
 from recollect.engines.neo4j.schema import verify
-from recollect.engines.neo4j.writing import Known, Writing, pieces
+from recollect.engines.neo4j.writing import KnownNode, Writing, pieces
 from recollect.engines.plans import Generation
 from recollect.index.source import SEGMENT_ROWS, SETTLED_ROWS, SegmentMark, seal, without
 from recollect.record import Namespace, NodeId
@@ -304,9 +304,9 @@ T = TypeVar("T")
 Within = Callable[[Callable[[Writing], T]], T]
 
 
-def erase(within: Within[Erased], looking: Within[list[Known]], ids: Sequence[NodeId]) -> Erased:
+def erase(within: Within[Erased], looking: Within[list[KnownNode]], ids: Sequence[NodeId]) -> Erased:
     """Erases all of this, piece by piece. Raises NotFound before anything is erased."""
-    known: dict[NodeId, Known] = {}
+    known: dict[NodeId, KnownNode] = {}
     for piece in pieces(list(dict.fromkeys(ids)), _LOOKED_UP):
         known |= {there.id: there for there in looking(partial(_find, ids=piece))}
     plans.require_all(ids, known)
@@ -336,7 +336,7 @@ def purge(writing: Writing) -> None:
     writing.tx.run(DROP_ANSWERS, ns=writing.namespace).consume()
 
 
-def _find(writing: Writing, ids: Sequence[NodeId]) -> list[Known]:
+def _find(writing: Writing, ids: Sequence[NodeId]) -> list[KnownNode]:
     writing.know(ids)
     found = (writing.known(node_id) for node_id in ids)
     return [known for known in found if known is not None and known.labels & _ERASED]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from recollect.engines import plans
 from recollect.engines.codec import decode, encode, names
 from recollect.engines.neo4j import relations
-from recollect.engines.neo4j.writing import Known, Writing, labelled
+from recollect.engines.neo4j.writing import KnownNode, Writing, labelled
 from recollect.errors import NotFound, StoreDamaged
 from recollect.record import (
     Chunk,
@@ -224,7 +224,7 @@ class Putting:
                 if kind is Conversation:
                     values |= {"messages": messages.get(record.id), "turn_id": turns.get(record.id)}
                 self._writing.learn(
-                    Known(
+                    KnownNode(
                         record.id,
                         frozenset(["Node", label]),
                         values.get("number"),
@@ -265,7 +265,7 @@ class Putting:
     # --- marks -------------------------------------------------------------------------------------------------------
     def _mark(self, mark: Mark) -> list[NodeId]:
         """Marks; returns whose revisions go up. What is erased stays deleted."""
-        of: dict[str, list[Known]] = {"Message": [], "Conversation": [], "Derived": []}
+        of: dict[str, list[KnownNode]] = {"Message": [], "Conversation": [], "Derived": []}
         for node_id in dict.fromkeys(mark.ids):
             known = self._writing.known(node_id)
             label = next((label for label in of if known is not None and label in known.labels), None)

@@ -99,7 +99,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionSource:
+class Neo4jSource:
     """Implements `recollect.index.source.Source`."""
 
     tx: neo4j.Transaction

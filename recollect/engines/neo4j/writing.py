@@ -81,7 +81,7 @@ class PartitionState:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNode:
     """What a write needs to know of a node that is there."""
 
     id: NodeId
@@ -109,7 +109,7 @@ class Writing:
     live: Generation | None
     building: Generation | None
     waiting: bool  # whether there are edges whose ends were not there when they were written
-    _known: dict[NodeId, Known | None] = field(default_factory=dict)
+    _known: dict[NodeId, KnownNode | None] = field(default_factory=dict)
     _partitions: dict[int, dict[int, PartitionState]] = field(default_factory=dict)
     _before: dict[tuple[int, int], PartitionState] = field(default_factory=dict)
 
@@ -151,13 +151,13 @@ class Writing:
         self._known.update(dict.fromkeys(wanted))
         for record in self.put(KNOW, wanted):
             values = dict(record)
-            self._known[values["id"]] = Known(**{**values, "labels": frozenset(values["labels"])})
+            self._known[values["id"]] = KnownNode(**{**values, "labels": frozenset(values["labels"])})
 
-    def known(self, id: NodeId | None) -> Known | None:
+    def known(self, id: NodeId | None) -> KnownNode | None:
         """A node that was looked up before, as it is now; None: it is not there."""
         return self._known[id] if id is not None else None
 
-    def learn(self, known: Known) -> None:
+    def learn(self, known: KnownNode) -> None:
         """Keeps what this transaction made or changed."""
         self._known[known.id] = known
 
@@ -199,7 +199,7 @@ def pieces(rows: Sequence[T], size: int = ROWS) -> Iterator[Sequence[T]]:
         yield rows[at : at + size]
 
 
-def labelled(known: Known, label: str) -> Known:
+def labelled(known: KnownNode, label: str) -> KnownNode:
     """The same node. Raises StoreError where it is of another kind: an id stands for one thing in a namespace."""
     if label not in known.labels:
         kinds = ", ".join(sorted(known.labels - {"Node"}))

@@ -17,7 +17,7 @@ from recollect.engines.sqlite import find, indexing, read, write
 from recollect.engines.sqlite.connection import Database
 from recollect.engines.sqlite.file import index_folder, size_on_disk, store_file
 from recollect.engines.sqlite.schema import NEWEST
-from recollect.engines.sqlite.source import PartitionSource
+from recollect.engines.sqlite.source import SQLiteSource
 from recollect.errors import StoreDamaged
 from recollect.index.candidates import candidates, sharing
 from recollect.index.corpus import IndexCache
@@ -189,8 +189,8 @@ class SQLiteView:
             self._compounds,
         )
 
-    def _source(self, partition: int) -> PartitionSource:
-        return PartitionSource(self._connection, self._ns, self._live, int(partition), self._phrases)
+    def _source(self, partition: int) -> SQLiteSource:
+        return SQLiteSource(self._connection, self._ns, self._live, int(partition), self._phrases)
 
     def _snapshot(self, partition: int) -> Snapshot:
         """Of a partition, kept for the life of the view, so that it stays still."""

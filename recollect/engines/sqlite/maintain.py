@@ -22,7 +22,7 @@ from recollect.engines.sqlite.connection import IN_MEMORY, ON_DISK, Database
 from recollect.engines.sqlite.file import log_file
 from recollect.engines.sqlite.indexing import kill
 from recollect.engines.sqlite.schema import IDS
-from recollect.engines.sqlite.source import PartitionSource
+from recollect.engines.sqlite.source import SQLiteSource
 from recollect.engines.sqlite.write import namespace_number
 from recollect.errors import StoreError
 from recollect.record import Namespace, NodeId
@@ -233,7 +233,7 @@ def _prepare(database: Database, namespace: Namespace, index: IndexCache) -> boo
         partitions: list[Any] = connection.execute(PARTITIONS, (live.key,)).fetchall()
         for (partition,) in partitions:
             with contextlib.suppress(IndexDamaged):
-                if index.prepare(ns, partition, PartitionSource(connection, ns, live, partition)):
+                if index.prepare(ns, partition, SQLiteSource(connection, ns, live, partition)):
                     return True
     return False
 

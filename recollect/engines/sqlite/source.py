@@ -53,7 +53,7 @@ SPEAKER = "SELECT num FROM speaker WHERE ns = ? AND name = ?"
 _LARGE_SHARE = 2
 
 
-class PartitionSource:
+class SQLiteSource:
     """Implements `recollect.index.source.Source`."""
 
     def __init__(
