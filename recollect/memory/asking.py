@@ -12,8 +12,8 @@ from recollect.memory.ends import end_of
 from recollect.memory.reading import several
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer, AskEvent
-    from recollect.answer.ask.understand import Remembered
+    from recollect.answer.ask import Remembered
+    from recollect.answer.results import AskAnswer, AskEvent
     from recollect.record import RoleName
     from recollect.search.query.request import Mode
 
@@ -41,7 +41,7 @@ class Asking(Chatting):
         DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
         InvalidInput, StoreError.
         """
-        from recollect.answer.ask.answer import AskAnswer
+        from recollect.answer.results import AskAnswer
 
         stream = self.ask_stream(
             question,
@@ -72,8 +72,7 @@ class Asking(Chatting):
         """As `ask`, told while it happens: each `Step`, the `AnswerWords` of a model as they come, with checked
         citations, that it broke off and is asked for `Again`, and last the `AskAnswer`.
         """
-        from recollect.answer.ask import NO_QUESTION
-        from recollect.answer.ask.session import Asker
+        from recollect.answer.ask import NO_QUESTION, Asker
         from recollect.answer.intents import named_intent
 
         search = self._read_search(
@@ -97,6 +96,6 @@ class Asking(Chatting):
     @cached_property
     def _remembered(self) -> Remembered:
         """What models made of questions."""
-        from recollect.answer.ask.understand import Remembered
+        from recollect.answer.ask import Remembered
 
         return Remembered()

@@ -12,8 +12,8 @@ from recollect.memory.tools import Tools
 from recollect.record import NodeId, checked_id
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.events import ChatAnswer, ChatEvent
     from recollect.answer.chat.session import Chat, Save
+    from recollect.answer.results import ChatAnswer, ChatEvent
     from recollect.models.language.base import LanguageModel
     from recollect.search.query.request import Mode
 
@@ -46,7 +46,7 @@ class Chatting(Tools):
         or behind the answer; the next turn sees it either way. Without a model, or where it fails, the answer says so
         and quotes the messages that may answer. Raises InvalidInput, StoreError; then nothing was written.
         """
-        from recollect.answer.chat.events import ChatAnswer
+        from recollect.answer.results import ChatAnswer
 
         stream = self.chat_stream(conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save)
         return end_of(stream, ChatAnswer)

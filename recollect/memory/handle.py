@@ -15,7 +15,7 @@ from recollect.store.results import Kept
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.behind import TurnWriter, TurnWriters
+    from recollect.answer.chat.writing import TurnWriter, TurnWriters
     from recollect.ingest import Ingest
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.models.language.base import LanguageModel
@@ -193,7 +193,7 @@ class Handle:
     @cached_property
     def _turns(self) -> TurnWriters:
         """What writes turns behind the answers of this handle and of those beside it."""
-        from recollect.answer.chat.behind import TurnWriters
+        from recollect.answer.chat.writing import TurnWriters
 
         return TurnWriters()
 

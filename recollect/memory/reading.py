@@ -235,7 +235,7 @@ class Reading(Handle):
     def _where(
         self, source: Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
     ) -> Where:
-        from recollect.search.query.times import read_period
+        from recollect.search.query.request import read_period
 
         first, last = (None, None) if since is until is None else read_period(since, until, None, self._clock())
         return Where(
@@ -329,7 +329,7 @@ class Reading(Handle):
     def _sources(self, named: Sequence[str]) -> tuple[str, ...]:
         if not named:
             return ()
-        from recollect.search.query.sources import checked_sources
+        from recollect.search.query.request import checked_sources
 
         with self._space.view() as view:
             return checked_sources(view, named)

@@ -15,8 +15,8 @@ from recollect.memory.reading import several
 from recollect.record import RoleName, iso
 
 if TYPE_CHECKING:
-    from recollect.answer.research.report import Report, ReportEvent, SavedReport
     from recollect.answer.research.saving import ResearchRun, ResearchStore
+    from recollect.answer.results import Report, ReportEvent, SavedReport
     from recollect.search.query.request import Mode, Search
 
 
@@ -50,7 +50,7 @@ class Researching(Asking):
         for twice. A report rests on what was said, never on other reports. One that found nothing is not saved. Raises
         InvalidInput, NotFound, StoreError.
         """
-        from recollect.answer.research.report import Report
+        from recollect.answer.results import Report
 
         stream = self.research_stream(
             question,
@@ -90,8 +90,7 @@ class Researching(Asking):
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """
-        from recollect.answer.research.budget import Budget
-        from recollect.answer.research.saving import ResearchRun
+        from recollect.answer.research.saving import Budget, ResearchRun
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
@@ -142,7 +141,7 @@ class Researching(Asking):
         """A report that is kept, by its id or the end of one, with what it cites and is there still. Raises NotFound,
         InvalidInput.
         """
-        from recollect.answer.research.kept import report_of
+        from recollect.answer.research.writing import report_of
 
         document = self._desk.finished(id)
         with self._space.view() as view:

@@ -17,7 +17,7 @@ from recollect.runtime.tracing import one_record, records, traced
 
 if TYPE_CHECKING:
     from recollect.answer.tools import Toolbox
-    from recollect.answer.tools.finding import FoundText
+    from recollect.answer.tools.base import FoundText
     from recollect.derive.facts.fact import Fact
 
 _MOST, _FURTHEST = 1000, 10**9

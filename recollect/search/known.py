@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
 from recollect.index.numeric import dots
-from recollect.search.late import Late
+from recollect.models.embedding import TokenVectors
 from recollect.search.query.wants import speaks_of_own
 from recollect.search.scoring import ScoreInput
 from recollect.search.weights import (
@@ -29,16 +30,70 @@ from recollect.search.weights import (
     FITS_BY_MEANING,
     KNOWN_INSTANT,
     KNOWN_QUALITY,
+    LATE_AFTER,
+    LATE_BEFORE,
     LATE_ONE_CONVERSATION,
     NEIGHBOUR_SHARE,
     ONE_CONVERSATION,
     RUN_FOR_WORDS,
     SAYS_LITTLE,
+    SAYS_NO_MORE,
     TELLING_SIZE,
     WHOLE_ARCHIVE,
 )
-from recollect.store.passages import Features, Float, Int
+from recollect.store.passages import Features, Float, Int, TokenRows
 from recollect.text.terms import terms
+
+_BEFORE, _AFTER = 1, 2  # places in OFFSETS
+
+
+def wanted(features: Features) -> list[int]:
+    """The passages whose token vectors are needed to score these: themselves and the ones beside them."""
+    around = features.neighbours[:, [0, _BEFORE, _AFTER]].ravel()
+    return sorted({n for n in around.tolist() if n >= 0})
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Late interaction with passages (n,): with each itself and with its neighbours too, the idf-weighted mean of the
+    best cosine of each piece of the question; and these cosines (n, p) for themselves, with the pieces' idf (p,).
+    """
+
+    own: Float
+    window: Float
+    pieces: Float
+    idf: Float
+
+    def together(self, conversations: Int) -> float:
+        """The same of the best conversation as a whole: of each piece counts its nearest passage there."""
+        found = [self.pieces[conversations == number].max(axis=0) for number in np.unique(conversations)]
+        return float((np.stack(found) @ self.idf).max()) / (float(self.idf.sum()) or 1.0) if found else 0.0
+
+
+def late_interaction(features: Features, question: TokenVectors, rows: Mapping[int, TokenRows]) -> Late:
+    """Of passages, from the word pieces of their own texts and of those beside them."""
+    vectors = question.unit()
+    idf = np.array([features.piece_idf.get(int(piece), 0.0) for piece in question.ids], np.float32)
+    nearest = {number: _nearest(vectors, row) for number, row in rows.items()}
+    nothing = np.zeros(len(vectors), np.float32)
+    own = np.stack([nearest.get(int(n), nothing) for n in features.neighbours[:, 0]])
+    window = own.copy()
+    for place, share in ((_BEFORE, LATE_BEFORE), (_AFTER, LATE_AFTER)):
+        numbers = [int(n) for n in features.neighbours[:, place]]
+        beside = np.stack([nearest.get(n, nothing) for n in numbers])
+        there = np.array([n in nearest for n in numbers], bool)
+        window[there] = np.maximum(window[there], share * beside[there])
+    total = float(idf.sum()) or 1.0
+    return Late((own @ idf / total).astype(np.float32), (window @ idf / total).astype(np.float32), own, idf)
+
+
+def _nearest(question: Float, row: TokenRows) -> Float:
+    """For each piece of the question the best cosine among the message's pieces."""
+    if not len(row.pieces):
+        return np.zeros(len(question), np.float32)
+    tokens = row.tokens.astype(np.float32) * np.float32(1 / 127)
+    return np.asarray((question @ tokens.T).max(axis=1), np.float32)
+
 
 #: Signs by name. Those of late interaction are there in the quality mode alone.
 Signs = dict[str, float]
@@ -100,10 +155,10 @@ def fit(evidence: ScoreInput, found: Signs) -> Fit:
 
     Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about;
     a little where it speaks of what is the asker's own ("our decisions"), which may be here in other words.
-    A known word or two that ask nothing fit a little, unless a passage is near in meaning, or holds what is rare enough
-    to be in one passage alone. All fits where the signs say little (few passages, vectors that cannot read the text,
-    another language than they were measured in) or the text names what is here (somebody who speaks, a day, an
-    identifier).
+    A known word or two that ask nothing fit a little, unless a passage that says more is near in meaning, or one holds
+    what is rare enough to be in one passage alone. All fits where the signs say little (few passages, vectors that
+    cannot read the text, another language than they were measured in) or the text names what is here (somebody who
+    speaks, a day, an identifier).
     """
     features, question = evidence.features, evidence.question
     names = evidence.named or features.inside.any() or features.sought.any()
@@ -114,7 +169,8 @@ def fit(evidence: ScoreInput, found: Signs) -> Fit:
         return Fit.A_LITTLE if speaks_of_own(question.text) else Fit.NOTHING
     asks = question.is_personal or "?" in question.text
     plain = len(question.terms) <= SAYS_LITTLE and bool(features.frequencies.all())
-    if asks or not plain or float(features.dense.max()) >= FITS_BY_MEANING:
+    near = features.dense[features.length_z > SAYS_NO_MORE].max(initial=0.0)
+    if asks or not plain or float(near) >= FITS_BY_MEANING:
         return Fit.WELL
     by_chance = float(dots(features.holds[:, 0, :], features.idf).max()) < _rarest(features)
     return Fit.A_LITTLE if by_chance else Fit.WELL

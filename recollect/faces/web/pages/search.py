@@ -16,10 +16,11 @@ from starlette.responses import Response
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.faces.http.problems import status_of, told
 from recollect.faces.http.scope import Scoped, served
+from recollect.faces.present.empty_results import EmptyResults
 from recollect.faces.web.page import address, page, wants_json, wants_part
-from recollect.faces.web.views.search_results import LIMIT, EmptyResultsPage, SearchParameters, SearchResultsPage
+from recollect.faces.web.views.search_results import LIMIT, SearchParameters, SearchResultsPage
 from recollect.memory import ConversationRow, Memory
-from recollect.record import Kind, Role, iso
+from recollect.record import Kind, Role
 from recollect.search.query.request import GroupBy, Sort
 
 _EXAMPLES, _LATELY = 3, 8
@@ -58,16 +59,7 @@ class Listed:
     def to_json(self) -> dict[str, Any]:
         """What is listed."""
         return {
-            "conversations": [
-                {
-                    "id": row.conversation.id,
-                    "title": row.conversation.title,
-                    "source": row.conversation.source,
-                    "updated": iso(row.conversation.updated),
-                    "messages": row.messages,
-                }
-                for row in self.rows
-            ],
+            "conversations": self.rows,
             "next": self.next,
         }
 
@@ -183,8 +175,8 @@ def search(
         if asked.offset and wants_part(request):  # they are put behind those before them
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
-        context["nothing"] = EmptyResultsPage(memory, found, asked)
-    return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))
+        context["nothing"] = EmptyResults(memory, found, asked.q, asked.filters())
+    return _at(shown, page(request, "search.html", data=found, fragment="results", **context))
 
 
 def _listed(request: Request, memory: Memory, asked: SearchParameters, shown: str) -> Response:
