@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.errors import InvalidInput, NotFound
 from recollect.index.passages import is_person, said_before
 from recollect.ingest.drawn import back, withdrawn
@@ -60,11 +60,11 @@ class Changes(Writer):
             ends = {i: view.end(i) for i in touched}
             words = {message.id: message for message in edited}
             before = {message.id: said_before(view, message) for message in edited}
-            stale = outbox.stale(view, touched, list(words))
+            stale = queue.stale(view, touched, list(words))
             # What a chat knew of the old wording.
             told = [new.id for old, new in zip(found, after, strict=True) if new.content != old.content]
             turns = {i: turn for i in told for turn in view.get(Turn, [stable_id("turn", i)])}
-            meant = [edge for edge in view.edges(list(turns), ("MENTIONS",)) if edge.name == outbox.BY_TURN]
+            meant = [edge for edge in view.edges(list(turns), ("MENTIONS",)) if edge.name == queue.BY_TURN]
         chunks = self._chunks(edited)
         passages: dict[NodeId, list[Passage]] = {}
         for message in edited:
@@ -87,7 +87,7 @@ class Changes(Writer):
                 ],
                 cut=[edge.key for edge in meant],
                 mark=stale,
-                tasks=outbox.due(touched),
+                tasks=queue.due(touched),
                 index=self._index_change(passages),
             )
         )
@@ -138,7 +138,7 @@ class Changes(Writer):
                 return
             after = replace(before, title=title(view, before))
             withheld = Withheld.read(view).and_title(before.title)
-            stale = outbox.stale(view, [conversation_id], [])
+            stale = queue.stale(view, [conversation_id], [])
         self._space.write(
             Change(
                 expect={conversation_id: revision},
@@ -146,7 +146,7 @@ class Changes(Writer):
                 revive=True,
                 mark=stale,
                 index=self._index_change(self.title_passages(after)) if not after.deleted else None,
-                tasks=outbox.due([conversation_id]),
+                tasks=queue.due([conversation_id]),
             )
         )
 
@@ -174,7 +174,7 @@ class Changes(Writer):
                 for conversation in view.get(Conversation, touched)
                 if conversation.deleted != (not left[conversation.id])
             ]
-            stale = outbox.stale(view, touched, message_ids)
+            stale = queue.stale(view, touched, message_ids)
             reports = withdrawn(view, message_ids) if deleted else back(view, message_ids)
             expect |= {i: revision.number for i, revision in view.revisions([one.id for one in reports]).items()}
             passages: dict[NodeId, list[Passage]] = {one.id: self.document_passages(one) for one in reports}
@@ -188,7 +188,7 @@ class Changes(Writer):
                 put=[*conversations, *reports, *(chunk for one in reports for chunk in self._pieces(one))],
                 mark=[Mark(ids=message_ids, deleted=deleted), *stale],
                 index=self._index_change(passages),
-                tasks=outbox.due(touched),
+                tasks=queue.due(touched),
             )
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.errors import InvalidInput
 from recollect.importers.records.assemble import clean_part
 from recollect.index.passages import said_before, says_more
@@ -87,7 +87,7 @@ class Live(Writer):
             if not fresh:
                 return [found[i] for i in ids]
             placed = placed_all(view, conversation, [message for message, _ in fresh])
-            stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
+            stale = queue.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
             calls = [call for _, own in fresh for call in own]
             passages = self._call_passages(view, placed.messages, calls, placed.people)
         chunks = self._chunks(placed.messages)
@@ -107,7 +107,7 @@ class Live(Writer):
                 revive=placed.revived,
                 mark=[*placed.marks, *stale],
                 index=self._index_change(passages),
-                tasks=outbox.due([conversation.id]),
+                tasks=queue.due([conversation.id]),
             )
         )
         found |= {message.id: message for message in placed.messages}
@@ -154,7 +154,7 @@ class Live(Writer):
                 raise _taken(min(known), conversation.id)
             refuse_taken(kinds, conversation.id, [(query, ()), *([(answer, exchange.calls)] if answer else [])])
             placed = place(view, conversation, query)
-            stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
+            stale = queue.stale(view, [conversation.id], []) if placed.revived else []
         last = place_answer(placed, answer) if answer else placed
         written = [placed.message, last.message] if answer else [placed.message]
         chunks = self._chunks(written)
@@ -177,7 +177,7 @@ class Live(Writer):
                 revive=placed.revived,
                 mark=[*placed.mark, *stale],
                 index=self._index_change(passages),
-                tasks=outbox.due([conversation.id]),
+                tasks=queue.due([conversation.id]),
             )
         )
         return placed.message, last.message if answer else None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from recollect.memory.chat import Chatting
 from recollect.memory.ends import end_of
-from recollect.memory.reading import several
 
 if TYPE_CHECKING:
     from recollect.answer.ask import Remembered
@@ -42,19 +41,12 @@ class Asking(Chatting):
         InvalidInput, StoreError.
         """
         from recollect.answer.results import AskAnswer
+        from recollect.search.query.request import Filters
 
-        stream = self.ask_stream(
-            question,
-            intent=intent,
-            source=source,
-            role=role,
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
+        filters = Filters.of(
+            source=source, role=role, conversation=conversation, since=since, until=until, before=before, mode=mode
         )
-        return end_of(stream, AskAnswer)
+        return end_of(self.ask_stream(question, intent=intent, **filters.given), AskAnswer)
 
     def ask_stream(
         self,
@@ -74,20 +66,12 @@ class Asking(Chatting):
         """
         from recollect.answer.ask import NO_QUESTION, Asker
         from recollect.answer.intents import named_intent
+        from recollect.search.query.request import Filters
 
-        search = self._read_search(
-            question,
-            limit=10,
-            group_by="message",
-            sources=several(source),
-            roles=several(role),
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
-            otherwise=NO_QUESTION,
+        filters = Filters.of(
+            source=source, role=role, conversation=conversation, since=since, until=until, before=before, mode=mode
         )
+        search = self._read_search(question, filters, limit=10, group_by="message", otherwise=NO_QUESTION)
         self._written()
         yield from Asker(self._searcher, self._space, self._remembered).events(
             search, self._answering(question), named_intent(intent)

@@ -14,15 +14,14 @@ from recollect.context import Context
 from recollect.context.brief import Brief
 from recollect.context.choices import ToolNames
 from recollect.context.settings import IndexConfig, Patience
-from recollect.derive.entities.added import Adder
-from recollect.derive.entities.entity import Entity
+from recollect.derive.entities.entity import Adder, Entity
 from recollect.derive.facts.fact import Fact
-from recollect.derive.graph.relation import Graph, Paths, Relation
-from recollect.derive.shift import Done
+from recollect.derive.graph.reader import Graph, Paths, Relation
 from recollect.derive.summaries.reading import Summary
-from recollect.derive.tasks.backlog import Backlog
-from recollect.derive.tasks.desk import Consolidated
-from recollect.derive.topics.reading import Segment, Topic
+from recollect.derive.tasks.runs import Backlog
+from recollect.derive.tasks.worker import Consolidated
+from recollect.derive.topics.reading import Topic, TopicSegment
+from recollect.derive.worker import Done
 from recollect.importers.base import Entry
 from recollect.ingest.documents.importing import DocumentProgress, DocumentReport
 from recollect.ingest.forget import Forgotten
@@ -383,7 +382,7 @@ class AsyncMemory(AsyncContext):
     async def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]: ...
     async def search_facts(self, query: str, limit: int = 10) -> list[Fact]: ...
     async def secrets(self, *, sources: str | Sequence[str] = ()) -> list[StoredSecret]: ...
-    async def segments(self, conversation_id: str) -> list[Segment]: ...
+    async def segments(self, conversation_id: str) -> list[TopicSegment]: ...
     async def stats(self) -> Counts: ...
     async def store_fact(
         self,

@@ -149,9 +149,9 @@ class Handle:
 
         if not is_remote(self._whole_embedder):
             return self._whole_embedder
-        from recollect.models.embedding.discreet import Discreet
+        from recollect.models.embedding.discreet import DiscreetEmbedder
 
-        return Discreet(self._whole_embedder, self.masked)
+        return DiscreetEmbedder(self._whole_embedder, self.masked)
 
     def masked(self, value: T, *, spoken: str = "") -> T:
         """A text, record, map or list as a model may be given it: with `[secret: …]` in the place of each key, token

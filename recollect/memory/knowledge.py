@@ -11,14 +11,13 @@ from recollect.memory.handle import Handle, writes
 from recollect.record import Message, Node, NodeId
 
 if TYPE_CHECKING:
-    from recollect.derive.entities.added import Adder
-    from recollect.derive.entities.by_hand import ByHand
-    from recollect.derive.entities.entity import Entity
+    from recollect.derive.entities.by_hand import EntitiesByHand
+    from recollect.derive.entities.entity import Adder, Entity
     from recollect.derive.facts.correct import Corrections
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Graph, Paths, Relation
+    from recollect.derive.graph.reader import Graph, Paths, Relation
     from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.topics.reading import Topic, TopicSegment
 
 
 class Knowledge(Handle):
@@ -131,8 +130,8 @@ class Knowledge(Handle):
 
     def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
         """The people, places, tools and other names that messages mention, the most salient first [2]."""
-        from recollect.derive.entities.added import as_type
         from recollect.derive.entities.directory import Directory, salient
+        from recollect.derive.entities.entity import as_type
 
         with self._space.view() as view:
             every = self._kept.of(view.stamp, "entities", Directory(view).all)
@@ -149,7 +148,7 @@ class Knowledge(Handle):
         """What lies around an entity: others, and the relations among them with their evidence. Relations that facts
         hold say since when; with `include_past` those that no longer hold are shown as well. Raises NotFound.
         """
-        from recollect.derive.graph.walk import around
+        from recollect.derive.graph.reader import around
 
         now = self._clock()
         with self._space.view() as view:
@@ -161,7 +160,7 @@ class Knowledge(Handle):
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
-        from recollect.derive.entities.mentioning import mentioning
+        from recollect.derive.entities.directory import mentioning
 
         with self._space.view() as view:
             return mentioning(view, [entity] if other is None else [entity, other], limit)
@@ -170,7 +169,7 @@ class Knowledge(Handle):
         """The shortest ways between two entities, in words by `str`; neighbours where there is none [0]. They lead
         through what holds now, or with `include_past` through what held before as well. Raises NotFound.
         """
-        from recollect.derive.graph.walk import between
+        from recollect.derive.graph.reader import between
 
         with self._space.view() as view:
             return between(view, source, target, self._clock(), include_past=include_past)
@@ -207,8 +206,8 @@ class Knowledge(Handle):
         `target` may be "you"; `sources` are as in `add_entity`, and it was said when the newest of them was. Raises
         InvalidInput, NotFound.
         """
-        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.entities.directory import Directory
+        from recollect.derive.entities.entity import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.graph.reader import Reader
         from recollect.derive.graph.relationship import check_two, known_as, told_relationship, types_of
 
@@ -243,10 +242,9 @@ class Knowledge(Handle):
 
     def _add_ends(self, fact: NodeId) -> None:
         """Adds what an added relationship relates now, where it is not known: a person may have corrected it."""
-        from recollect.derive.entities.added import ADDED_FROM
         from recollect.derive.entities.directory import Directory
-        from recollect.derive.facts.claim import USER
-        from recollect.derive.facts.links import RELATIONSHIP, relation_of
+        from recollect.derive.entities.entity import ADDED_FROM
+        from recollect.derive.facts.claim import RELATIONSHIP, USER, relation_of
         from recollect.derive.graph.relationship import types_of
 
         with self._space.view() as view:
@@ -308,7 +306,7 @@ class Knowledge(Handle):
         with self._space.view() as view:
             return reading.messages_of(view, reading.named(view, topic), limit)
 
-    def segments(self, conversation_id: str) -> list[Segment]:
+    def segments(self, conversation_id: str) -> list[TopicSegment]:
         """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
         from recollect.derive.topics import reading
 
@@ -322,7 +320,7 @@ class Knowledge(Handle):
         return Corrections(self._space, self._embedder, self._clock)
 
     @cached_property
-    def _entities_by_hand(self) -> ByHand:
-        from recollect.derive.entities.by_hand import ByHand
+    def _entities_by_hand(self) -> EntitiesByHand:
+        from recollect.derive.entities.by_hand import EntitiesByHand
 
-        return ByHand(self._space)
+        return EntitiesByHand(self._space)

@@ -16,7 +16,7 @@ from recollect.store import View, Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
-    from recollect.search.query.request import GroupBy, Mode, Search, Sort
+    from recollect.search.query.request import Filters, GroupBy, Mode, Search, Sort
     from recollect.search.results.result import SearchResults
 
 _MOST_NAMED = 8  # of what a name may mean
@@ -87,20 +87,24 @@ class Reading(Handle):
         `offset` gives further results: the `next` of those before.
         Raises InvalidInput, also for a source that is not there.
         """
+        from recollect.search.query.request import Filters
+
         self._written()
         found: SearchResults = self._searcher(
             self._read_search(
                 query,
+                Filters.of(
+                    source=source,
+                    role=role,
+                    kind=kind,
+                    conversation=conversation,
+                    since=since,
+                    until=until,
+                    before=before,
+                    mode=mode,
+                ),
                 limit=limit,
                 group_by=group_by,
-                sources=several(source),
-                roles=several(role),
-                kinds=several(kind),
-                conversation=conversation,
-                since=since,
-                until=until,
-                before=before,
-                mode=mode,
                 sort=sort,
                 literal=literal,
                 facets=facets,
@@ -247,14 +251,15 @@ class Reading(Handle):
             order="newest",
         )
 
-    def _read_search(self, query: str, *, now: datetime | None = None, **options: Any) -> Search:
-        """A query with its options (recollect.search.query.request), checked against this namespace; relative
+    def _read_search(self, query: str, filters: Filters, *, now: datetime | None = None, **options: Any) -> Search:
+        """A query with its filters and options (search/query/request.py), checked against this namespace; relative
         dates are told from `now`. Raises InvalidInput.
         """
         from recollect.search.query.request import read_search
 
         return read_search(
             query,
+            filters,
             **options,
             now=now or self._clock(),
             find_conversations=self._conversation_ids,

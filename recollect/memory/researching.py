@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -51,7 +51,11 @@ class Researching(Asking):
         InvalidInput, NotFound, StoreError.
         """
         from recollect.answer.results import Report
+        from recollect.search.query.request import Filters
 
+        filters = Filters.of(
+            source=source, role=role, conversation=conversation, since=since, until=until, before=before, mode=mode
+        )
         stream = self.research_stream(
             question,
             resume=resume,
@@ -59,13 +63,7 @@ class Researching(Asking):
             calls=calls,
             tokens=tokens,
             seconds=seconds,
-            source=source,
-            role=role,
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
+            **filters.given,
         )
         return end_of(stream, Report)
 
@@ -149,10 +147,12 @@ class Researching(Asking):
 
     def _research_search(self, run: ResearchRun) -> Search:
         from recollect.answer.research import NO_QUESTION
+        from recollect.search.query.request import Filters
 
-        filters: Mapping[str, Any] = run.filters
+        kept = dict(run.filters)
+        filters = Filters.of(source=kept.pop("sources"), role=kept.pop("roles"), **kept)
         return self._read_search(
-            run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
+            run.question, filters, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION
         )
 
     @cached_property

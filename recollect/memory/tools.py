@@ -103,16 +103,16 @@ class Tools(Reading, Contexts, Timelines):
         The query may hold filters, as that of `search`. Raises InvalidInput.
         """
         from recollect.answer.tools.finding import SAID, WITH_TOOL_CALLS, found_texts
-        from recollect.search.query.request import read_search
+        from recollect.search.query.request import Filters, read_search
         from recollect.search.results.result import MOST_DOCUMENTS
 
         first, many = _between(offset, 0, _FURTHEST, "offset"), _between(limit, 1, _MOST, "limit")
         kinds = WITH_TOOL_CALLS if include_tool_calls else SAID
         search = read_search(
             query,
+            Filters(kind=kinds),
             limit=min(max(first + many, MOST_DOCUMENTS), _MOST),
             group_by="message",
-            kinds=kinds,
             now=self._clock(),
             find_conversations=self._conversation_ids,
             check_sources=self._sources,

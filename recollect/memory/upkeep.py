@@ -113,12 +113,12 @@ class Upkeep(Handle):
         Backups keep it. Raises InvalidInput.
         """
         from recollect.memory.settings import own_places
-        from recollect.models.language.budget import FILE, Ledger
+        from recollect.models.language.budget import FILE, SpendingLog
 
         namespace = checked(name)
         (self._opened or self)._turns.wait()  # noqa: SLF001  # of its own class
         was_there = self._store.drop(namespace)
-        Ledger(own_places().data / FILE).forget(self.location, namespace)
+        SpendingLog(own_places().data / FILE).forget(self.location, namespace)
         return was_there
 
     def stored_embedder(self) -> str | None:

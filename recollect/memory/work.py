@@ -14,10 +14,9 @@ from recollect.store import Task
 if TYPE_CHECKING:
     from threading import Event
 
-    from recollect.derive.shift import Done
-    from recollect.derive.tasks.backlog import Backlog
-    from recollect.derive.tasks.desk import Consolidated
-    from recollect.derive.worker import Worker
+    from recollect.derive.tasks.runs import Backlog
+    from recollect.derive.tasks.worker import Consolidated
+    from recollect.derive.worker import Done, Worker
 
 
 class Work(Handle):
@@ -77,10 +76,10 @@ class Work(Handle):
         for how many seconds nothing was done, and in how many something that failed is tried again. `again` as in
         `consolidate`.
         """
-        from recollect.derive.shift import Shift
+        from recollect.derive.worker import WorkerLoop
 
         names = None if namespaces is None else [checked(name) for name in namespaces]
-        shift = Shift(
+        shift = WorkerLoop(
             self._store,
             self._worker,
             self._make_quality,
@@ -97,13 +96,13 @@ class Work(Handle):
         """What waits for the model that is set, and about what it will take; in this namespace, or in some. None where
         none is set. Nothing is asked or changed.
         """
-        from recollect.derive.registry import model_works
-        from recollect.derive.tasks.backlog import backlogs
+        from recollect.derive.tasks.runs import backlogs
+        from recollect.derive.worker import model_works
 
         if self._model is None:
             return None
         spaces = [self._store.space(checked(name)) for name in namespaces or [self.namespace]]
-        return backlogs(spaces, model_works(self._embedder), self._model)
+        return backlogs(spaces, model_works(), self._model)
 
     def _renew_passages(self, name: Namespace, is_time: Callable[[], bool]) -> bool:
         """Makes anew the passages that an earlier version made, until it is time for other work; search uses those

@@ -355,7 +355,7 @@ class Writing(Reading, Documents):
         """Removes what is still derived of a person, or said of them by hand: `everywhere`, where no message names them
         any more, all of it to the byte; else what is told of them.
         """
-        from recollect.derive.entities.by_hand import ByHand
+        from recollect.derive.entities.by_hand import EntitiesByHand
         from recollect.derive.facts.correct import Corrections
         from recollect.ingest.person import nodes_naming
         from recollect.record import Origin
@@ -366,7 +366,7 @@ class Writing(Reading, Documents):
                 with suppress(NotFound):
                     corrections.forget(fact)
             with suppress(NotFound):
-                ByHand(self._space).forget(person.names[0])
+                EntitiesByHand(self._space).forget(person.names[0])
         with self._space.view() as view:
             left = nodes_naming(view, person, None if everywhere else Origin.SAID)
         if left:
@@ -383,13 +383,13 @@ class Writing(Reading, Documents):
         return Drafts(self._clock, self._ids, self._message)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
-        from recollect.derive.registry import derivers, finish
         from recollect.derive.tasks.base import Setting
-        from recollect.derive.tasks.conversation import Conversations
+        from recollect.derive.tasks.conversation import ConversationWork
+        from recollect.derive.worker import derivers, finish
 
         if message_ids:
             self._ingest.delete(message_ids)
-        conversations = Conversations(self._space, derivers(self._embedder), self._embedder, finish)
+        conversations = ConversationWork(self._space, derivers(), self._embedder, finish)
         conversations.derive(conversation_ids, Setting(now=self._clock()))
 
     def _withdraw(self, records: Sequence[NodeId]) -> None:

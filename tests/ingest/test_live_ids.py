@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.tasks.cursor import HEAD
+from recollect.derive.tasks.base import HEAD
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Node, Part, PartKind

@@ -32,7 +32,7 @@ from recollect.compat.hierarchical.records import (
     told_category,
     told_score,
 )
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.engines import open_store
 from recollect.errors import StoreError
 from recollect.index.passages import node_passages

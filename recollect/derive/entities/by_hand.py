@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from recollect.derive.entities.added import (
+from recollect.derive.entities.directory import SAID, Directory
+from recollect.derive.entities.entity import (
     ADDED_FROM,
     Added,
+    Entity,
+    EntityCorrection,
     added_id,
     check_adder,
     drawn_from,
@@ -15,8 +18,6 @@ from recollect.derive.entities.added import (
     read_type,
     sources_of,
 )
-from recollect.derive.entities.directory import SAID, Directory
-from recollect.derive.entities.entity import Correction, Entity
 from recollect.derive.entities.naming import correction_id, entity_id, folded
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import Node, NodeId, NodeKind, Origin
@@ -25,7 +26,7 @@ from recollect.store.update import update
 from recollect.text.clean import clean_title
 
 
-class ByHand:
+class EntitiesByHand:
     """Corrections of the entities of a namespace, and entities that are added."""
 
     def __init__(self, space: Space) -> None:
@@ -110,7 +111,7 @@ class ByHand:
             entity = Directory(view).named(name)
             added = [node.id for node in view.get(Node, [added_id(own) for own in entity.ids]) if not node.erased]
         for own in entity.ids:
-            self._correct(own, lambda said: Correction(said.entity, forgotten=True))
+            self._correct(own, lambda said: EntityCorrection(said.entity, forgotten=True))
         if added:  # it holds the name
             self._space.erase(added)
         return entity
@@ -123,16 +124,16 @@ class ByHand:
                 own = found.id
             if not view.get(Node, [correction_id(own)]):
                 raise NotFound(f"Nothing was corrected of {name!r}.", hint="To see what there is: recollect entities")
-        self._correct(own, lambda said: Correction(said.entity))
+        self._correct(own, lambda said: EntityCorrection(said.entity))
         return self._named(own, name)
 
-    def _corrected(self, name: str, change: Callable[[Correction], Correction]) -> Entity:
+    def _corrected(self, name: str, change: Callable[[EntityCorrection], EntityCorrection]) -> Entity:
         with self._space.view() as view:
             entity = Directory(view).named(name)
         self._correct(entity.id, change)
         return self._named(entity.id, name)
 
-    def _correct(self, entity: NodeId, change: Callable[[Correction], Correction]) -> None:
+    def _correct(self, entity: NodeId, change: Callable[[EntityCorrection], EntityCorrection]) -> None:
         own = correction_id(entity)
 
         def plan(view: View) -> tuple[Change, None]:
@@ -160,16 +161,19 @@ def _addition(view: View, added: Added, messages: Sequence[NodeId]) -> Change | 
     there = {edge.target_id for edge in view.edges([added.node.id], (ADDED_FROM,), "out")} if before else set()
     edges = drawn_from(added.node.id, (message for message in messages if message not in there))
     hidden = _known(view, added.entity).forgotten
-    put = [*([] if before == added.node else [added.node]), *([_node(Correction(added.entity))] if hidden else [])]
+    put = [
+        *([] if before == added.node else [added.node]),
+        *([_node(EntityCorrection(added.entity))] if hidden else []),
+    ]
     return Change(put=put, edges=edges) if put or edges else None
 
 
-def _known(view: View, entity: NodeId) -> Correction:
+def _known(view: View, entity: NodeId) -> EntityCorrection:
     nodes = [node for node in view.get(Node, [correction_id(entity)]) if not node.erased]
-    return Correction.of(nodes[0]) if nodes else Correction(entity)
+    return EntityCorrection.of(nodes[0]) if nodes else EntityCorrection(entity)
 
 
-def _node(said: Correction) -> Node:
+def _node(said: EntityCorrection) -> Node:
     """A correction as it is stored, found by the name that it gives, or by the entity that it leads to."""
     told = {"name": said.name, "type": said.type, "into": said.into, "apart": said.apart}
     told |= {"pinned": said.pinned, "forgotten": said.forgotten}

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from recollect.derive.tasks.base import Deriver, Effects, Finish, Portion, Setting, as_they_are
-from recollect.derive.tasks.cursor import Cursor, cursor_id
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.base import Cursor, Deriver, Effects, Finish, Portion, Setting, as_they_are, cursor_id
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.models.embedding import Embedder
 from recollect.record import (
     NOTHING,
@@ -31,7 +30,7 @@ _AT_ONCE = 2_000  # messages in one change, unless a conversation alone has more
 _WHAT = "What is to be consolidated is"
 
 
-class Conversations:
+class ConversationWork:
     """Derives everything from conversations. Pure but for the store: the same messages give the same nodes."""
 
     def __init__(

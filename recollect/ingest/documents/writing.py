@@ -117,7 +117,7 @@ class Documents(Writer):
 
     def others(self, records: Sequence[Edge | Node]) -> None:
         """Writes edges and nodes."""
-        from recollect.derive.facts.work import due as decisions_due
+        from recollect.derive.facts.correct import due as decisions_due
 
         if records:
             with self._space.view() as view:

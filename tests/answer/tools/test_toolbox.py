@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from recollect.engines.choose import open_store
 
 from recollect.answer.tools import TOOLS, Toolbox
 from recollect.answer.tools.output import count
+from recollect.engines import open_store
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, ModelError
 from recollect.memory import Memory

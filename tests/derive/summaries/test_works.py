@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.derive.summaries import together
+from recollect.derive.summaries import works
 from recollect.derive.summaries.sessions import placing
 from recollect.derive.tasks.base import Setting
 from recollect.memory import Memory
@@ -135,8 +135,8 @@ def test_what_covers_a_changed_message_is_stale_at_once_and_made_anew(
 def test_in_several_portions_it_is_the_same(
     memory: Memory, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(together, "_AT_ONCE", 2)
-    monkeypatch.setattr(together, "_PILE", 0)
+    monkeypatch.setattr(works, "_SESSIONS_AT_ONCE", 2)
+    monkeypatch.setattr(works, "_PILE", 0)
     days(memory, clock, 9, 3)
     clock.now = START - timedelta(days=3)
     talk(memory, "before", clock.now, 4, about="Rex")
@@ -180,7 +180,7 @@ def test_one_more_costs_the_same_however_many_there_are(memory: Memory, clock: C
     with memory._space.view() as view:
         counting = Counting(view)
         setting = Setting(now=clock.now + timedelta(hours=4))
-        effects = together.Together(embedder()).run(cast("View", counting), placing(), setting)
+        effects = works.Together(embedder()).run(cast("View", counting), placing(), setting)
     assert effects.put
     assert counting.read < 120
     assert len(effects.put) < 8

@@ -1,4 +1,4 @@
-"""The tasks of one namespace: claimed, done, and given back with the reason where they fail."""
+"""The worker of one namespace: claims tasks, does them, and gives them back with the reason where they fail."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ from typing import Any, TypeVar
 
 import orjson
 
-from recollect.derive.tasks.base import Deriver, Effects, Finish, ModelWork, Setting, Work, as_they_are, merged
-from recollect.derive.tasks.conversation import Conversations
-from recollect.derive.tasks.cursor import HEAD
-from recollect.derive.tasks.heartbeat import Heartbeat
-from recollect.derive.tasks.outbox import CONVERSATION
-from recollect.derive.tasks.publish import Publisher, head_revision
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import (
+    HEAD,
+    Deriver,
+    Effects,
+    Finish,
+    Heartbeat,
+    ModelWork,
+    Retry,
+    Setting,
+    Work,
+    as_they_are,
+    merged,
+)
+from recollect.derive.tasks.conversation import ConversationWork
+from recollect.derive.tasks.queue import CONVERSATION, Publisher, head_revision
 from recollect.errors import ModelError, RecollectError, StoreError
 from recollect.models.embedding import Embedder, is_remote
-from recollect.models.embedding.discreet import Discreet
+from recollect.models.embedding.discreet import DiscreetEmbedder
 from recollect.models.language.base import Completion, LanguageModel, Request
 from recollect.models.language.errors import LanguageModelError
 from recollect.record import NodeId
@@ -75,7 +83,7 @@ NOTHING_DONE = Consolidated()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kit:
+class Handlers:
     """What a worker can do."""
 
     derivers: Sequence[Deriver]
@@ -84,7 +92,7 @@ class Kit:
     finish: Finish = as_they_are
 
 
-class Brake:
+class Backoff:
     """Until when no model is asked: it is away, or wants no more for now."""
 
     def __init__(self) -> None:
@@ -102,37 +110,37 @@ class Brake:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class WorkerConfig:
     """What a worker works with. Randomness and time come from outside."""
 
     name: str  # by which it claims
     clock: Callable[[], datetime]
     random: Random
     retry: Retry
-    brake: Brake
+    backoff: Backoff
     sleep: Callable[[float], None] = time.sleep
 
 
-class Desk:
+class NamespaceWorker:
     """Does the tasks of one namespace. Calls of a model may be made from several threads."""
 
     def __init__(
         self,
         space: Space,
-        kit: Kit,
+        handlers: Handlers,
         embedder: Embedder,
         model: LanguageModel | None,
-        means: Means,
+        config: WorkerConfig,
         heartbeat: Heartbeat,
     ) -> None:
         self._space, self._model, self._masking = space, model, Masking()
-        embedder = Discreet(embedder, self._masked) if is_remote(embedder) else embedder
+        embedder = DiscreetEmbedder(embedder, self._masked) if is_remote(embedder) else embedder
         self._publisher = Publisher(embedder)
-        self._means, self._heartbeat = means, heartbeat
-        self._conversations = Conversations(space, kit.derivers, embedder, kit.finish)
-        self._finish = kit.finish
-        self._works = {work.kind: work for work in kit.works}
-        self._model_works = {work.kind: work for work in kit.model_works}
+        self._config, self._heartbeat = config, heartbeat
+        self._conversations = ConversationWork(space, handlers.derivers, embedder, handlers.finish)
+        self._finish = handlers.finish
+        self._works = {work.kind: work for work in handlers.works}
+        self._model_works = {work.kind: work for work in handlers.model_works}
         #: What a model is being asked for: since when, by the clock and by a time that never jumps, and its lease.
         self._calling: dict[NodeId, tuple[datetime, float, Lease]] = {}
         self._turn = threading.Lock()  # to write: who plans beside another would only have to plan again
@@ -178,7 +186,7 @@ class Desk:
         """
         if not kinds or most <= 0:
             return []
-        leases = self._space.claim(self._means.name, kinds, min(self._batch, most), LEASE)
+        leases = self._space.claim(self._config.name, kinds, min(self._batch, most), LEASE)
         self.claimed += len(leases)
         again = any(lease.attempt > 1 for lease in leases)
         self._batch = 1 if again else min(_AT_ONCE, self._batch * _FASTER)
@@ -229,14 +237,14 @@ class Desk:
         """Tasks that a model is to be asked for, or has already answered."""
         if self._model is None or not self._model_works or most <= 0:
             return []
-        if self._means.brake.holds(self._means.clock()):
+        if self._config.backoff.holds(self._config.clock()):
             return []
         if self._clock_jumped():
             return []
-        leases = self._space.claim(self._means.name, list(self._model_works), most, LEASE)
+        leases = self._space.claim(self._config.name, list(self._model_works), most, LEASE)
         self.claimed += len(leases)
         own = [lease for lease in leases if lease.task.id in self._calling]  # it jumped just now: they go on under it
-        began = (self._means.clock(), time.monotonic())
+        began = (self._config.clock(), time.monotonic())
         self._calling |= {lease.task.id: (*began, lease) for lease in leases}
         return [lease for lease in leases if lease not in own]
 
@@ -244,7 +252,7 @@ class Desk:
         """Whether the clock went forward during a call, so that its lease looks as if it had run out: this worker would
         take over from itself, and ask twice.
         """
-        now, ticks = self._means.clock(), time.monotonic()
+        now, ticks = self._config.clock(), time.monotonic()
         passed = [(now - clock).total_seconds() - (ticks - then) for clock, then, _ in list(self._calling.values())]
         return any(seconds > LEASE.total_seconds() / 2 for seconds in passed)
 
@@ -308,7 +316,7 @@ class Desk:
             try:
                 return self._space.keep(lease, raw)
             except StoreError:
-                self._means.sleep(pause)
+                self._config.sleep(pause)
         return self._space.keep(lease, raw)
 
     # --- writing ---------------------------------------------------------------------------------------------------
@@ -326,11 +334,11 @@ class Desk:
 
     def _insist(self, work: Callable[[], T]) -> T:
         return insist(
-            work, "What is to be consolidated is", sleep=self._means.sleep, uniform=self._means.random.uniform
+            work, "What is to be consolidated is", sleep=self._config.sleep, uniform=self._config.random.uniform
         )
 
     def _setting(self) -> Setting:
-        return Setting(now=self._means.clock(), model=self._model.name if self._model else None)
+        return Setting(now=self._config.clock(), model=self._model.name if self._model else None)
 
     # --- what fails ------------------------------------------------------------------------------------------------
     def _failed(self, lease: Lease, problem: Exception) -> Consolidated:
@@ -340,12 +348,12 @@ class Desk:
         again, outage, retry_after = True, isinstance(problem, StoreError | ModelError), None
         if isinstance(problem, LanguageModelError):
             again, outage, retry_after = problem.again, problem.outage, problem.retry_after
-        last = not again or lease.attempt >= self._means.retry.attempts
+        last = not again or lease.attempt >= self._config.retry.attempts
         if last and not outage:
             return self._release(lease, _told(problem), None)
-        when = self._means.clock() + self._means.retry.pause(lease.attempt, self._means.random, retry_after)
+        when = self._config.clock() + self._config.retry.pause(lease.attempt, self._config.random, retry_after)
         if outage and isinstance(problem, LanguageModelError):
-            self._means.brake.pull(when)
+            self._config.backoff.pull(when)
         self.wake = min(when, self.wake or when)
         return self._release(lease, _told(problem), when)
 
@@ -353,7 +361,7 @@ class Desk:
         """Whether it was tried so often that it must have ended those who tried it: what fails otherwise is dead by
         then.
         """
-        return lease.attempt > 2 * self._means.retry.attempts
+        return lease.attempt > 2 * self._config.retry.attempts
 
     def _bury(self, lease: Lease) -> Consolidated:
         return self._release(lease, f"It was begun {lease.attempt - 1} times and never came to an end.", None)
@@ -370,7 +378,7 @@ class Desk:
         """The worker is told to stop: others can take these at once."""
         for lease in leases:
             try:
-                self._space.release(lease, "", self._means.clock())
+                self._space.release(lease, "", self._config.clock())
             except (Fenced, StoreError):
                 continue
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.derive.summaries.candidates import candidates
-from recollect.derive.summaries.policy import DEFAULT
+from recollect.derive.summaries.extract import DEFAULT, candidates
 from tests.derive.summaries.talks import message
 
 CLAUSES = st.lists(

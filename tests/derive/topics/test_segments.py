@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.derive.topics.drift import Drift, jaccard
-from recollect.derive.topics.profile import length
+from recollect.derive.topics.naming import length
+from recollect.derive.topics.segments import Drift, jaccard
 from recollect.record import Message, NodeId, Role
 from tests.properties import examples
 

@@ -16,11 +16,9 @@ from typing import Any
 
 from recollect.derive.entities.naming import ABOUT
 from recollect.derive.facts import by_hand
-from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, ByHand, by_hand_id
-from recollect.derive.facts.claim import Category, Claim, Provenance, from_plain, to_plain
-from recollect.derive.facts.former import slots_before, understood
-from recollect.derive.facts.links import links
-from recollect.derive.facts.settle import Settled, settle
+from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, FactsByHand, by_hand_id, slots_before, understood
+from recollect.derive.facts.claim import Category, Claim, Provenance, from_plain, links, to_plain
+from recollect.derive.facts.settle import SettledFact, settle
 from recollect.derive.tasks.base import Effects, retired
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
 from recollect.store import EdgeKey, View
@@ -46,14 +44,14 @@ _CERTAIN, _OFTEN, _ONCE, _GUESSED, _PAST, _LEAST = 1.0, 0.95, 0.9, 0.5, 0.5, 0.1
 
 
 @dataclass(slots=True)
-class Ledger:
+class ClaimChanges:
     """What changes in the claims of slots: edges that are put and cut, records of what is stored, and what is decided
     by hand.
     """
 
     put: dict[EdgeKey, Edge] = field(default_factory=dict)
     cut: dict[EdgeKey, Edge] = field(default_factory=dict)
-    hands: dict[NodeId, ByHand] = field(default_factory=dict)
+    hands: dict[NodeId, FactsByHand] = field(default_factory=dict)
     records: dict[NodeId, Node] = field(default_factory=dict)
     touched: set[NodeId] = field(default_factory=set)
 
@@ -96,7 +94,7 @@ class Ledger:
         return {key[0] for key in (*self.put, *gone)} | set(self.hands) | self.touched
 
 
-def settled(view: View, ledger: Ledger) -> Effects:
+def settled(view: View, ledger: ClaimChanges) -> Effects:
     """The effects of a ledger: its edges, and the facts of all slots that it touches."""
     slots = sorted(ledger.slots)
     if not slots:
@@ -108,7 +106,7 @@ def settled(view: View, ledger: Ledger) -> Effects:
     records = _records(view, claims, ledger)
     old_ids = [NodeId(i) for slot in hands for i in _facts_of(nodes.get(slot))]
     old = {node.id: node for node in view.get(Node, list(dict.fromkeys([*old_ids, *records])))}
-    made = _Made(records)
+    made = _MadeFacts(records)
     for slot, hand in sorted(hands.items()):
         made.add(slot, claims.get(slot, ()), hand.applied(_gathered(hand, hands, claims)), hand, nodes.get(slot))
     kept = {node.id for node in made.facts}
@@ -127,12 +125,12 @@ def _is_ours(edge: Edge, facts: Mapping[NodeId, Node]) -> bool:
     return "quote" in edge.properties if edge.type == DERIVES_FROM else edge.type == ABOUT or edge.target_id in facts
 
 
-def current_hands(view: View, slots: Sequence[NodeId], ledger: Ledger | None = None) -> dict[NodeId, ByHand]:
+def current_hands(view: View, slots: Sequence[NodeId], ledger: ClaimChanges | None = None) -> dict[NodeId, FactsByHand]:
     """What is decided about these slots, and those that they were merged into or from."""
-    return _hands(view, slots, ledger or Ledger())
+    return _hands(view, slots, ledger or ClaimChanges())
 
 
-def source_claims(view: View, hand: ByHand, ledger: Ledger) -> list[Claim]:
+def source_claims(view: View, hand: FactsByHand, ledger: ClaimChanges) -> list[Claim]:
     """The claims of a slot in order, after a ledger, as a person corrected them."""
     hands = _hands(view, [hand.slot], ledger)
     found = hand.applied(_gathered(hand, hands, _claims(view, sorted(hands), ledger)))
@@ -148,12 +146,14 @@ def slots_since(view: View, messages: Iterable[NodeId]) -> dict[NodeId, NodeId]:
     return found
 
 
-def derived_claims(view: View, slots: Sequence[NodeId], ledger: Ledger | None = None) -> dict[NodeId, list[Claim]]:
+def derived_claims(
+    view: View, slots: Sequence[NodeId], ledger: ClaimChanges | None = None
+) -> dict[NodeId, list[Claim]]:
     """The claims of slots as they were derived or stored, whatever was decided about them."""
-    return _claims(view, slots, ledger or Ledger())
+    return _claims(view, slots, ledger or ClaimChanges())
 
 
-def merged_from(hands: Mapping[NodeId, ByHand], slot: NodeId, identity: str) -> list[tuple[NodeId, str]]:
+def merged_from(hands: Mapping[NodeId, FactsByHand], slot: NodeId, identity: str) -> list[tuple[NodeId, str]]:
     """The slots and identities of what was derived that a fact is made of: its own, and what was merged into it."""
     found = dict.fromkeys((slot, of) for of in hands[slot].derived_as(identity))
     frontier = list(found)
@@ -165,14 +165,14 @@ def merged_from(hands: Mapping[NodeId, ByHand], slot: NodeId, identity: str) -> 
 
 
 @dataclass(slots=True)
-class _Made:
+class _MadeFacts:
     records: Mapping[NodeId, Node]
     facts: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     slots: list[Node] = field(default_factory=list)
 
     def add(
-        self, slot: NodeId, own: Iterable[Claim], claims: Sequence[Claim], hand: ByHand, before: Node | None
+        self, slot: NodeId, own: Iterable[Claim], claims: Sequence[Claim], hand: FactsByHand, before: Node | None
     ) -> None:
         """The facts of a slot, as nodes and edges. `own` are the claims of the slot before anything was decided."""
         facts = settle(claims, hand.pins)
@@ -192,7 +192,7 @@ class _Made:
             self.slots.append(mark)
 
 
-def _ids(slot: NodeId, facts: Sequence[Settled], records: Collection[NodeId]) -> list[NodeId]:
+def _ids(slot: NodeId, facts: Sequence[SettledFact], records: Collection[NodeId]) -> list[NodeId]:
     """The ids of facts: that of the first record that tells them, else the same for the same claim, whoever derives it
     and however it was edited. A record of something that came up again is that of its latest time.
     """
@@ -209,7 +209,7 @@ def _ids(slot: NodeId, facts: Sequence[Settled], records: Collection[NodeId]) ->
     return [found[at] for at in range(len(facts))]
 
 
-def _changed(name: NodeId, fact: Settled, older: NodeId, replaced: Settled, index: int) -> list[Edge]:
+def _changed(name: NodeId, fact: SettledFact, older: NodeId, replaced: SettledFact, index: int) -> list[Edge]:
     """The edges that say what a fact took the place of."""
     turn, before = fact.first.turn, replaced.first.turn
     now, then = _changed_values(fact.first, replaced.first)
@@ -235,7 +235,7 @@ def _changed_values(newer: Claim, older: Claim) -> tuple[str, str]:
     return _AND.join(sorted(fresh, key=newer.content.find)), _AND.join(sorted(gone, key=older.content.find))
 
 
-def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | None) -> Node:
+def _node(slot: NodeId, own: NodeId, fact: SettledFact, index: int, record: Node | None) -> Node:
     edited = next((claim for claim in fact.claims if claim.made_by == BY_HAND), None)
     messages = {claim.message_id for claim in fact.claims if claim.message_id}
     if edited or fact.pinned:
@@ -288,7 +288,7 @@ def _node(slot: NodeId, own: NodeId, fact: Settled, index: int, record: Node | N
     )
 
 
-def _state(fact: Settled, edited: Claim | None) -> str:
+def _state(fact: SettledFact, edited: Claim | None) -> str:
     if fact.category is Category.RULE and not (fact.pinned or edited or Provenance.BY_HAND in fact.provenances):
         return OFFERED
     return "live" if fact.is_live else "superseded"
@@ -300,13 +300,13 @@ def _kept(record: Node) -> dict[str, Any]:
     return {**told["beside"], TOLD: told}
 
 
-def _begins(record: Node, fact: Settled) -> datetime | None:
+def _begins(record: Node, fact: SettledFact) -> datetime | None:
     """When what a record tells began; those that are listed by when they were stored keep that."""
     stored = record.body[TOLD].get("stored_at")
     return fact.valid_from if stored is None else from_microseconds(stored)
 
 
-def _unseen(record: Node, slot: NodeId, claim: Claim, hand: ByHand) -> Node:
+def _unseen(record: Node, slot: NodeId, claim: Claim, hand: FactsByHand) -> Node:
     """A record that shows no fact: another says the same, or a person took it away."""
     state = SAME
     if claim.message_id in hand.forgotten.get(claim.identity, ()):
@@ -336,7 +336,7 @@ def _unseen(record: Node, slot: NodeId, claim: Claim, hand: ByHand) -> Node:
     )
 
 
-def _proofs(own: NodeId, fact: Settled) -> list[Edge]:
+def _proofs(own: NodeId, fact: SettledFact) -> list[Edge]:
     """One edge for each message: the first place in it that says so."""
     edges: dict[NodeId, Edge] = {}
     for claim in fact.proofs:
@@ -353,10 +353,10 @@ def _proofs(own: NodeId, fact: Settled) -> list[Edge]:
 
 
 def _hands(
-    view: View, slots: Sequence[NodeId], ledger: Ledger, claims: Mapping[NodeId, list[Claim]] | None = None
-) -> dict[NodeId, ByHand]:
+    view: View, slots: Sequence[NodeId], ledger: ClaimChanges, claims: Mapping[NodeId, list[Claim]] | None = None
+) -> dict[NodeId, FactsByHand]:
     """What was decided about the slots, and about those that they were merged into or from."""
-    found: dict[NodeId, ByHand] = {}
+    found: dict[NodeId, FactsByHand] = {}
     frontier = list(slots)
     while frontier:
         said = _claims(view, frontier, ledger) if claims is None or found else claims
@@ -376,7 +376,7 @@ def _hands(
     return found
 
 
-def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId, list[Claim]]:
+def _claims(view: View, slots: Sequence[NodeId], ledger: ClaimChanges) -> dict[NodeId, list[Claim]]:
     """The claims of slots as they are after the ledger."""
     edges = {_key(edge): edge for edge in view.edges(slots, (CLAIMS,), limit=_ALL)}
     edges = {key: edge for key, edge in edges.items() if key not in ledger.cut} | ledger.put
@@ -386,23 +386,25 @@ def _claims(view: View, slots: Sequence[NodeId], ledger: Ledger) -> dict[NodeId,
     return claims
 
 
-def _records(view: View, claims: Mapping[NodeId, list[Claim]], ledger: Ledger) -> dict[NodeId, Node]:
+def _records(view: View, claims: Mapping[NodeId, list[Claim]], ledger: ClaimChanges) -> dict[NodeId, Node]:
     """The records of what was stored among these claims."""
     ids = {c.message_id for several in claims.values() for c in several if c.provenance is not Provenance.SAID}
     stored = view.get(Node, sorted(ids - ledger.records.keys()))
     return {node.id: node for node in (*stored, *ledger.records.values()) if not node.erased and TOLD in node.body}
 
 
-def _gathered(hand: ByHand, hands: Mapping[NodeId, ByHand], claims: Mapping[NodeId, list[Claim]]) -> list[Claim]:
+def _gathered(
+    hand: FactsByHand, hands: Mapping[NodeId, FactsByHand], claims: Mapping[NodeId, list[Claim]]
+) -> list[Claim]:
     """The claims of a slot, with those that were merged into it in its own words."""
     merged = [claim for into in dict.fromkeys(hand.taken.values()) for claim in _merged(hand, into, hands, claims)]
     return [*claims.get(hand.slot, ()), *merged]
 
 
 def _merged(
-    hand: ByHand,
+    hand: FactsByHand,
     into: str,
-    hands: Mapping[NodeId, ByHand],
+    hands: Mapping[NodeId, FactsByHand],
     claims: Mapping[NodeId, list[Claim]],
     seen: frozenset[tuple[NodeId, str]] = frozenset(),
 ) -> list[Claim]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.derive.facts.claim import USER
-from recollect.derive.facts.rules import owners
+from recollect.derive.facts.rules import subjects
 from tests.derive.facts.test_draw import drawn
 
 
@@ -119,4 +119,4 @@ def test_nothing_of_another_is_in_a_value(one: str, other: str, join: str, said:
 
 
 def test_the_examples_of_the_module() -> None:
-    assert doctest.testmod(owners).failed == 0
+    assert doctest.testmod(subjects).failed == 0

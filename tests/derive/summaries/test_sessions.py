@@ -8,9 +8,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.derive.summaries.exchanges import exchanges
-from recollect.derive.summaries.policy import DEFAULT
-from recollect.derive.summaries.segmentation import segment
+from recollect.derive.summaries.extract import DEFAULT
+from recollect.derive.summaries.sessions import exchanges, segment
 from recollect.record import Message
 from tests.derive.summaries.talks import START, alternating, cuts, embedder, message, talks
 
