@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from recollect.record import Namespace, NodeId
-
 #: What this process is writing behind answers, with the store and the namespace that it goes to.
 _under_way: dict[Future[None], tuple[str, str]] = {}
 
 
-def wait_for(location: str, namespace: Namespace | None = None) -> None:
+def wait_for(location: str, namespace: str | None = None) -> None:
     """Waits until all that this process was given to write behind answers in a namespace of a store, or in all of them,
     is written or has failed. What went wrong is left for `settle` to raise.
     """
@@ -33,13 +31,13 @@ class TurnWriter:
     written yet, whole.
     """
 
-    def __init__(self, location: str, namespace: Namespace) -> None:
+    def __init__(self, location: str, namespace: str) -> None:
         self._place = _real(location), namespace
         self._lock = Lock()
         self._pool: ThreadPoolExecutor | None = None
-        self._waiting: list[tuple[NodeId, Future[None]]] = []
+        self._waiting: list[tuple[str, Future[None]]] = []
 
-    def write(self, conversation_id: NodeId, work: Callable[[], None]) -> None:
+    def write(self, conversation_id: str, work: Callable[[], None]) -> None:
         """Has it done as soon as may be, after all that was given before. The work must not `wait_for` its namespace,
         as the spaces of a handle do.
         """
@@ -55,7 +53,7 @@ class TurnWriter:
             _under_way[future] = self._place
             future.add_done_callback(_under_way.pop)
 
-    def settle(self, conversation_id: NodeId | None = None) -> None:
+    def settle(self, conversation_id: str | None = None) -> None:
         """Waits until what was given for a conversation, or for all, is written. Raises what went wrong with it."""
         with self._lock:
             waiting = [one for one in self._waiting if conversation_id in (None, one[0])]
