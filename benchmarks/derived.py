@@ -49,7 +49,7 @@ def _asked(data: DataSet) -> Iterator[Asked]:
     prepared = Prepared(data, cache_folder() / "derived")
     for history in data.histories:
         with prepared.memory(history) as memory:
-            memory.consolidate()
+            memory.upkeep.consolidate()
             for question in history.questions:
                 found = memory.search(question.text, group_by="message", limit=_DEPTH, mode="instant")
                 led = {m.source_id: hit.score for hit in reversed(found.derived) for m in hit.messages}

@@ -85,8 +85,8 @@ def digest(question: str) -> str:
 
 
 def _search(memory: Memory, text: str, mode: str) -> tuple[Find, SearchResults]:
-    find: Find = memory._searcher
-    return find, find(memory._read_search(text, limit=_LIMIT, group_by="message", mode=mode))
+    find: Find = memory.handle.searcher
+    return find, find(memory.handle.read_search(text, limit=_LIMIT, group_by="message", mode=mode))
 
 
 def _made(*, hyde: bool, wordings: bool) -> Technique:
@@ -97,8 +97,8 @@ def _made(*, hyde: bool, wordings: bool) -> Technique:
         understood = Understood(
             intent=Intent.QA, like=(made.passage,) if hyde else (), wordings=made.queries if wordings else ()
         )
-        search = memory._read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
-        return widened(memory._searcher, understood)(search)
+        search = memory.handle.read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
+        return widened(memory.handle.searcher, understood)(search)
 
     return found
 
@@ -125,17 +125,17 @@ def _worded(wordings: Callable[[str], Sequence[str]]) -> Technique:
     """Wordings made by a rule, as `ask` searches those of a model."""
 
     def found(memory: Memory, text: str, alone: SearchResults, _: Written | None) -> SearchResults:
-        search = memory._read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
-        return search_several(memory._searcher, [search, *(replace(search, wording=w) for w in wordings(text))])
+        search = memory.handle.read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
+        return search_several(memory.handle.searcher, [search, *(replace(search, wording=w) for w in wordings(text))])
 
     return found
 
 
 def _like_best(memory: Memory, text: str, alone: SearchResults, _: Written | None) -> SearchResults:
     """The best message as the passage that an answer is like (pseudo-relevance feedback)."""
-    search = memory._read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
+    search = memory.handle.read_search(text, limit=_LIMIT, group_by="message", mode=alone.mode)
     best = tuple(hit.best.message.content[:1_000] for hit in alone[:1])
-    return memory._searcher(replace(search, like=best))  # type: ignore[no-any-return]
+    return memory.handle.searcher(replace(search, like=best))  # type: ignore[no-any-return]
 
 
 def _parts(text: str) -> list[str]:

@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
         store = Path(scratch) / "memory.db"
         with recollect.open(store, durable=False, background=False) as memory:
             memory.store_message("Ana and Rui went to Sintra.")
-            memory.consolidate()
+            memory.upkeep.consolidate()
         with served(store, Path(scratch)) as server, sync_playwright() as playwright:
             drawn_by = [] if options.gpu else ["--disable-gpu"]
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", *drawn_by])

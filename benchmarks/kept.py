@@ -40,7 +40,7 @@ def main() -> None:
         with recollect.open(store, background=False) as memory:
             for path in write_archive(archive):
                 memory.import_file(path)
-            memory.consolidate()
+            memory.upkeep.consolidate()
             newest = memory.conversations(limit=1)[0].conversation.id
             calls: dict[str, Callable[[], object]] = {
                 "entities()": memory.entities,
@@ -48,9 +48,9 @@ def main() -> None:
             }
             rows = []
             for name, call in calls.items():
-                memory._kept = Kept()
+                memory.handle.kept = Kept()
                 kept = _spent(call)
-                memory._kept = Forgetful()
+                memory.handle.kept = Forgetful()
                 rows.append([name, f"{_spent(call):.1f} ms", f"{kept:.1f} ms"])
     print(table(["call", "read anew", "kept"], rows))
     print(machine_line(machine()))

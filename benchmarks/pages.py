@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
 
 def _count(store: Path) -> int:
     with recollect.open(store, background=False) as memory:
-        return memory.stats().messages
+        return memory.upkeep.stats().messages
 
 
 def _opened(browser: Browser, address: str, places: list[str]) -> list[float]:

@@ -143,7 +143,7 @@ def main() -> int:
         store = asked.store or made(Path(folder), asked.messages)
         with recollect.open(store, background=False) as memory:
             ids = [row.conversation.id for row in memory.conversations(limit=200)]
-            size = memory.stats().messages
+            size = memory.upkeep.stats().messages
         with served(store, Path(folder) / "home", RECOLLECT_MODEL="none") as server:
             warm = Client(server.port, Took(), 0)
             for _ in range(20):

@@ -24,8 +24,8 @@ def test_every_technique_finds(tmp_path: Path) -> None:
         for text in ("We chose epoxy for the crack in the hull", "The garden needs water", "The boat leaks, and sinks"):
             memory.store_message(text, title=text)
         question = "how was the boat mended, and the garden watered?"
-        search = memory._read_search(question, limit=30, group_by="message", mode="instant")
-        alone = memory._searcher(search)
+        search = memory.handle.read_search(question, limit=30, group_by="message", mode="instant")
+        alone = memory.handle.searcher(search)
         for technique in (*WITH_MODEL.values(), *BY_RULES.values()):
             found = technique(memory, question, alone, made)
             ids = [hit.best.message.id for hit in found]

@@ -31,7 +31,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
                 memory.store_message(asked.format(number), **place)
                 memory.store_message(answered.format(number), "assistant", **place)
         memory.store_message("I'm allergic to rye flour.", conversation_id="H", timestamp=_BEGIN + timedelta(hours=3))
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 

@@ -67,7 +67,7 @@ def test_a_fact_knows_since_when(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db") as memory:
         at = datetime(2025, 7, 1, tzinfo=UTC)
         memory.store_message("I moved to Porto in March 2024.", "user", title="Home", timestamp=at)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         found = memory.search("what did I cook before I moved")
         assert found.moment is not None
         assert (found.moment.day.year, found.moment.day.month) == (2024, 3)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.answer.tools.base import Remembers
+from recollect.answer.tools.calls import ToolCalls
 from recollect.models.embedding import tokenizer
 from recollect.record import Kind, Message, Role, ToolCall
 from recollect.record.pieces import MessageChunk
@@ -23,11 +23,11 @@ def count(text: str) -> int:
 
 @dataclass(slots=True)
 class Desk:
-    """Where one call is answered: the memory, and the room that there is for the answer. `mark` goes around the words
-    of it that a tool returns as data.
+    """Where one call is answered: the calls of the memory, and the room that there is for the answer. `mark` goes
+    around the words of it that a tool returns as data.
     """
 
-    memory: Remembers
+    calls: ToolCalls
     room: int
     mark: Callable[[str], str] = str
     lines: list[str] = field(default_factory=list)

@@ -43,7 +43,7 @@ def store_fact(
 ) -> ShownFact:
     """Stores a fact."""
     now = utc_now()
-    fact = desk.memory.store_fact(
+    fact = desk.calls.store_fact(
         content,
         concept,
         entity=entity,
@@ -71,7 +71,7 @@ def search_facts(
     limit: Annotated[int, About("How many facts.", 1, _MOST)] = 10,
 ) -> ShownFacts:
     """Facts for a question."""
-    found = desk.memory.search_facts(query, limit)
+    found = desk.calls.search_facts(query, limit)
     if not found:
         desk.last("No fact has to do with this. Try vector_search(query).")
     shown = _entries(desk, found)
@@ -91,7 +91,7 @@ def get_all_facts(
     offset: Annotated[int, About("How many to leave out: to go on where the last answer ended.", 0, 1e9)] = 0,
 ) -> ShownFacts:
     """All facts."""
-    facts = desk.memory.get_all_facts(limit + 1, offset)
+    facts = desk.calls.get_all_facts(limit + 1, offset)
     if not facts:
         desk.last("There are no more facts." if offset else "No facts are known yet. Try vector_search(query).")
     shown = _entries(desk, facts[:limit])

@@ -36,7 +36,7 @@ def vector_search(
     offset: Annotated[int, About("How many results to leave out: to see further ones.", 0)] = 0,
 ) -> ShownResults:
     """The index of what is found."""
-    found = desk.memory.vector_search(query, limit + 1, offset)
+    found = desk.calls.vector_search(query, limit + 1, offset)
     if not found:
         desk.last("No more results." if offset else _NOTHING)
         return ShownResults(results=[])
@@ -66,11 +66,11 @@ def search_and_retrieve(
     auto_limit: Annotated[int, About("How many texts to load.", 1, _MOST_LOADED)] = 5,
 ) -> ShownMessages:
     """The texts of what is found."""
-    found = desk.memory.vector_search(query, auto_limit)
+    found = desk.calls.vector_search(query, auto_limit)
     if not found:
         desk.last(_NOTHING)
         return ShownMessages(messages=[])
-    texts = desk.memory.get_messages_by_ids(texts_to_load(found, auto_limit))
+    texts = desk.calls.get_messages_by_ids(texts_to_load(found, auto_limit))
     shown, left = put_in_full(desk, texts)
     if left:
         desk.last("Found too, not loaded for want of room:")

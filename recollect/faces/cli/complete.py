@@ -95,4 +95,4 @@ def _looked_up(what: str, before: Sequence[str]) -> Sequence[str]:
         if not session.has_memory():
             return ()
         memory = session.memory()
-        return sorted(memory.namespaces()) if what == "namespaces" else sorted(memory.stats().by_source)
+        return sorted(memory.upkeep.namespaces()) if what == "namespaces" else sorted(memory.upkeep.stats().by_source)

@@ -62,12 +62,12 @@ def entities(
 def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: str = "") -> Response:
     """One: what it is called, its facts and relations, and what is said of it. Raises NotFound."""
     try:
-        one = memory.entity(name)
+        one = memory.knowledge.entity(name)
     except NotFound as missing:
         if done != "forgotten":
             raise
         return page(request, "entity.html", data={"forgotten": name}, here="/graph", one=None, name=name, hint=missing)
-    around = memory.graph(one.name, limit=60)
+    around = memory.knowledge.graph(one.name, limit=60)
     relations = [r for r in around.relations if one.id in (r.source_id, r.target_id)]
     relations.sort(key=lambda r: (r.name == TOGETHER, -r.weight, str(r)))
     return page(
@@ -80,7 +80,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
         facts=memory.facts(one.name),
         relations=relations[:_RELATIONS],
         more=max(0, len(relations) - _RELATIONS),
-        quoted=quotations(memory, memory.mentions(one.name, limit=_MESSAGES), (one,)),
+        quoted=quotations(memory, memory.knowledge.mentions(one.name, limit=_MESSAGES), (one,)),
         shown=_MESSAGES,
         types=TYPES,
         worded=worded,
@@ -102,13 +102,13 @@ def correct(
 ) -> Response:
     """What is said of a name by hand; then its page. Raises NotFound, InvalidInput."""
     done: dict[str, Callable[[], Entity]] = {
-        "edit": lambda: memory.edit_entity(name, new_name.strip() or None, type=type or None),
-        "pin": lambda: memory.pin_entity(name),
-        "unpin": lambda: memory.pin_entity(name, pinned=False),
-        "merge": lambda: memory.merge_entities(name, into.strip()),
-        "unmerge": lambda: memory.unmerge_entity(name),
-        "forget": lambda: memory.forget_entity(name),
-        "undo": lambda: memory.undo_entity(name),
+        "edit": lambda: memory.knowledge.edit_entity(name, new_name.strip() or None, type=type or None),
+        "pin": lambda: memory.knowledge.pin_entity(name),
+        "unpin": lambda: memory.knowledge.pin_entity(name, pinned=False),
+        "merge": lambda: memory.knowledge.merge_entities(name, into.strip()),
+        "unmerge": lambda: memory.knowledge.unmerge_entity(name),
+        "forget": lambda: memory.knowledge.forget_entity(name),
+        "undo": lambda: memory.knowledge.undo_entity(name),
     }
     if action not in done:
         raise NotFound(f"Nothing is called {action!r} that can be done to a name.", hint=f"One of: {', '.join(done)}.")

@@ -81,7 +81,7 @@ def facts(
     )
     shown = chosen[first : first + _SHOWN]
     are_rules_shown = not (about or as_of or first) and tab == "now"
-    rules, offered = (memory.rules(), memory.rules(offered=True)) if are_rules_shown else ([], [])
+    rules, offered = (memory.knowledge.rules(), memory.knowledge.rules(offered=True)) if are_rules_shown else ([], [])
     return page(
         request,
         "facts.html",
@@ -110,7 +110,7 @@ def facts(
 @router.post("/facts/rules")
 def add_rule(memory: Scoped, back: Annotated[str, Form()] = "/facts", content: Annotated[str, Form()] = "") -> Response:
     """Keeps a rule for every answer. Raises InvalidInput."""
-    return back_to(back, "/facts", at=f"f-{memory.add_rule(content).id}")
+    return back_to(back, "/facts", at=f"f-{memory.knowledge.add_rule(content).id}")
 
 
 @router.post("/facts/{id}/{action}")
@@ -127,12 +127,12 @@ def correct(
     from recollect.derive.facts.fact import Fact
 
     done: dict[str, Callable[[], Fact | str | Sequence[Fact]]] = {
-        "edit": lambda: memory.edit_fact(id, content),
-        "pin": lambda: memory.pin_fact(id),
-        "unpin": lambda: memory.pin_fact(id, pinned=False),
-        "merge": lambda: memory.merge_facts(id, other),
-        "forget": lambda: memory.forget_fact(id),
-        "undo": lambda: memory.undo_fact(id),
+        "edit": lambda: memory.knowledge.edit_fact(id, content),
+        "pin": lambda: memory.knowledge.pin_fact(id),
+        "unpin": lambda: memory.knowledge.pin_fact(id, pinned=False),
+        "merge": lambda: memory.knowledge.merge_facts(id, other),
+        "forget": lambda: memory.knowledge.forget_fact(id),
+        "undo": lambda: memory.knowledge.undo_fact(id),
     }
     if action not in done:
         raise NotFound(f"Nothing is called {action!r} that can be done to a fact.", hint=f"One of: {', '.join(done)}.")

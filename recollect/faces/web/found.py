@@ -233,7 +233,7 @@ class Nothing:
 
     @cached_property
     def _stats(self) -> Counts:
-        return self._memory.stats()
+        return self._memory.upkeep.stats()
 
     @cached_property
     def is_empty(self) -> bool:

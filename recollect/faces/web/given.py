@@ -18,7 +18,7 @@ _BY = {"proxy": "a client of the proxy", "wrap": "a wrapped client", "mcp": "a c
 @router.get("/given")
 def given(request: Request, memory: Scoped, forgotten: str = "") -> Response:
     """What the newest requests were given, each line with where it comes from."""
-    requests = memory.requests(_SHOWN)
+    requests = memory.integration.requests(_SHOWN)
     ids = {own for one in requests for own in (*one.ids, one.message_id) if own}
     return page(
         request,

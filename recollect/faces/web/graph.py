@@ -110,17 +110,17 @@ def graph(
 @router.get("/graph/between")
 def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
     """The messages that link two names; where no message does, the ways from one to the other. Raises NotFound."""
-    one, other = memory.entity(a), memory.entity(b)
+    one, other = memory.knowledge.entity(a), memory.knowledge.entity(b)
     ids = [
         evidence
-        for relation in memory.graph(one.name, limit=MOST).relations
+        for relation in memory.knowledge.graph(one.name, limit=MOST).relations
         if {relation.source_id, relation.target_id} == {one.id, other.id}
         for evidence in relation.evidence
     ]
-    found = {message.id: message for message in (*memory.mentions(one.name, other.name, _MESSAGES),)}
+    found = {message.id: message for message in (*memory.knowledge.mentions(one.name, other.name, _MESSAGES),)}
     found |= {message.id: message for message in memory.messages(i for i in ids if i not in found)}
     messages = sorted(found.values(), key=lambda m: (m.timestamp is None, m.timestamp, m.id), reverse=True)
-    paths = None if messages else memory.paths(one.name, other.name)
+    paths = None if messages else memory.knowledge.paths(one.name, other.name)
     quoted = quotations(memory, messages, (one, other))
     return page(
         request,
@@ -137,7 +137,7 @@ def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
 
 def quotations(memory: Memory, messages: Sequence[Message], entities: Sequence[Entity]) -> list[Quoted]:
     """Messages, each cut to where it first mentions the last of these names, all of them marked."""
-    shown = {row: memory.conversation_named(row) for row in {m.conversation_id for m in messages}}
+    shown = {row: memory.integration.conversation_named(row) for row in {m.conversation_id for m in messages}}
     return [
         Quoted(message, talk.title if talk else "", talk.source if talk else "", _excerpt(message.content, entities))
         for message in messages

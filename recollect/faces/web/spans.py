@@ -73,5 +73,5 @@ class Span:
 
     @property
     def period(self) -> str:
-        """As `Memory.days` takes it."""
+        """As `Knowledge.days` takes it."""
         return f"{Span(self.place)} to {Span(self.place + self.length - 1)}"

@@ -27,9 +27,9 @@ _TOPICS = 12
 @router.get("/timeline")
 def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias="in")] = "") -> Response:
     """All months, and one of them (or a quarter, a year) day by day; the last one where none is named."""
-    whole = memory.timeline(_TOPICS)
+    whole = memory.knowledge.timeline(_TOPICS)
     chosen = Span.of(asked) if asked else Span.around(whole.days[-1][0]) if whole.days else None
-    days = memory.days(chosen.period) if chosen else []
+    days = memory.knowledge.days(chosen.period) if chosen else []
     return page(
         request,
         "timeline.html",

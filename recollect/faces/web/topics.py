@@ -51,7 +51,7 @@ class Talk:
 @router.get("/topics")
 def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[str, Query(alias="in")] = "") -> Response:
     """All topics, the largest first; or the conversations of one, of all time or of a month. Raises NotFound."""
-    whole = memory.timeline(_TOPICS)
+    whole = memory.knowledge.timeline(_TOPICS)
     if not topic:
         return page(
             request,
@@ -62,7 +62,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
             chosen=None,
         )
     span = Span.of(when) if when else None
-    messages = memory.get_topic_messages(topic, _ALL if span else _MESSAGES)
+    messages = memory.toolbox().get_topic_messages(topic, _ALL if span else _MESSAGES)
     wanted = topic.strip().lower()
     chosen = next(
         (b for b in whole.bands if wanted in (b.topic.id.lower(), b.topic.label.lower()) or wanted in b.topic.terms),
@@ -96,7 +96,7 @@ def _talks(memory: Memory, messages: list[Message]) -> list[Talk]:
     of: dict[str, list[Message]] = {}
     for message in messages:
         of.setdefault(message.conversation_id, []).append(message)
-    found = [(memory.conversation_named(one), group) for one, group in of.items()]
+    found = [(memory.integration.conversation_named(one), group) for one, group in of.items()]
     return [Talk(talk, min(group, key=lambda m: m.position), len(group)) for talk, group in found if talk]
 
 

@@ -28,7 +28,7 @@ def backup(session: Session, file: str | None = None) -> int:
     if path.is_dir():
         path = path / _dated()
     with progress(out, "Copying") as report, naming(path):
-        taken = memory.backup(path, progress=lambda done, total: report(done, total, percent(done, total)))
+        taken = memory.upkeep.backup(path, progress=lambda done, total: report(done, total, percent(done, total)))
     if session.json:
         out.document({"file": str(path), "bytes": taken})
     else:

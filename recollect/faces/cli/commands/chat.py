@@ -99,7 +99,7 @@ class Talk:
         if self._conversation is None:
             out.note("A new conversation.")
         else:
-            found = self._memory.conversation_named(self._conversation)
+            found = self._memory.integration.conversation_named(self._conversation)
             out.note(f"In {harmless(titled(found.title if found else ''))!r} ({short(self._conversation)}).")
         if out.can_ask:
             out.note(_HELP)
@@ -197,7 +197,7 @@ def _conversation(session: Session, memory: Memory, named: str | None, *, new: b
     if named is not None:
         return memory.resolve(named)[0].conversation.id
     last = session.state.last_chat()
-    return last if last is not None and memory.conversation_named(last) is not None else None
+    return last if last is not None and memory.integration.conversation_named(last) is not None else None
 
 
 def _lines(session: Session) -> Iterator[str]:

@@ -46,7 +46,7 @@ def check(session: Session, repair: bool = False) -> int:
 def _violations(session: Session) -> Sequence[Violation]:
     """What is wrong; a memory that cannot be opened is damaged."""
     try:
-        return session.existing_memory().check()
+        return session.existing_memory().upkeep.check()
     except StoreDamaged as problem:
         from recollect.store import Invariant, Violation
 
@@ -59,7 +59,7 @@ def _repaired(session: Session) -> list[Violation]:
 
     told = session.out.hint("Nothing has changed. To continue: recollect check --repair")
     with on_interrupt(told), progress(session.out, "Repairing") as report:
-        return session.memory().repair(progress=lambda done, total: report(done, total, number(done, "message")))
+        return session.memory().upkeep.repair(progress=lambda done, total: report(done, total, number(done, "message")))
 
 
 def _print(session: Session, violations: Sequence[Violation]) -> None:

@@ -51,7 +51,7 @@ def context(
 
 
 def _print_last(session: Session, many: int) -> int:
-    found = session.existing_memory().requests(many)
+    found = session.existing_memory().integration.requests(many)
     if session.json:
         session.out.document({"requests": [one.to_json() for one in found]})
     elif not found:
@@ -81,10 +81,10 @@ def _never(session: Session, name: str) -> int:
 
     memory = session.existing_memory()
     try:
-        own = memory.forget_fact(memory.resolve_fact(name))
+        own = memory.knowledge.forget_fact(memory.knowledge.resolve_fact(name))
         kind, undo = "fact", f"recollect facts undo {short(own)}"
     except NotFound:
-        message = memory.get_message_by_id(name)
+        message = memory.toolbox().get_message_by_id(name)
         memory.delete(message.id)
         own, kind, undo = message.id, "message", f"recollect restore {short(message.id)}"
     if session.json:

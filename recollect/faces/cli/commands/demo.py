@@ -67,7 +67,7 @@ def _print(session: Session, memory: Memory, archive: list[Path], store: Path, k
 
     out = session.out
     out.line(out.bold(f"$ recollect import {' '.join(path.name for path in archive)}"))
-    print_report(memory.import_file(*archive), memory.stats(), memory.index(), out, all_problems=False)
+    print_report(memory.import_file(*archive), memory.upkeep.stats(), memory.upkeep.index(), out, all_problems=False)
     for query, filters in _SEARCHES:
         options = "".join(f" --{name} {value}" for name, value in filters.items()) + f" -n {_RESULTS}"
         out.line()
@@ -94,7 +94,7 @@ def _print_derived(session: Session, memory: Memory) -> None:
 
     out = session.out
     out.line()
-    done = memory.consolidate()
+    done = memory.upkeep.consolidate()
     out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
@@ -112,7 +112,7 @@ def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
 
     report = memory.import_file(*archive)
     searches = [memory.search(query, limit=_RESULTS, **filters).to_json() for query, filters in _SEARCHES]
-    return {"import": report_as_json(report, memory.stats()), "searches": searches}
+    return {"import": report_as_json(report, memory.upkeep.stats()), "searches": searches}
 
 
 COMMAND = Command(

@@ -24,7 +24,7 @@ def drop(session: Session, what: list[str], yes: bool = False) -> int:
     name, out = what[0], session.out
     memory = session.existing_memory()
     with memory.beside(name) as doomed:
-        messages = number(doomed.stats().messages, "message")
+        messages = number(doomed.upkeep.stats().messages, "message")
     if not yes:
         if session.json or not out.can_ask:
             raise InvalidInput(
@@ -36,7 +36,7 @@ def drop(session: Session, what: list[str], yes: bool = False) -> int:
                 out.line("Nothing was removed.")
                 return 1
     with on_interrupt(out.hint(f"To continue: recollect drop {typed(name)}")), progress(out, "Removing"):
-        was_there = memory.drop_namespace(name)
+        was_there = memory.upkeep.drop_namespace(name)
     State.of(session.places.state, session.store, name).forget()
     if session.json:
         out.document({"dropped": was_there, "namespace": name})

@@ -18,15 +18,15 @@ def embed(session: Session, limit: int | None = None) -> int:
     from recollect.faces.present.times import number, percent
 
     memory = session.existing_memory()
-    if is_missing(memory.index(), memory.stats().messages):
+    if is_missing(memory.upkeep.index(), memory.upkeep.stats().messages):
         raise StoreError(
             "The quality mode is built on the search index, and the search index is not built yet.",
             hint="To build it first: recollect reindex",
         )
     told = session.out.hint("Progress is saved. To continue: recollect embed")
     with on_interrupt(told), progress(session.out, "Embedding") as report:
-        made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
-    counts = memory.stats()
+        made = memory.upkeep.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
+    counts = memory.upkeep.stats()
     if session.json:
         session.out.document({"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}})
     else:

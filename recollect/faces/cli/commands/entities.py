@@ -46,7 +46,7 @@ def entities(
     if name is not None:
         raise WrongUsage("--name is for edit.", hint="For example: recollect entities edit postgres --name PostgreSQL")
     if words:
-        _show(session, memory.entity(" ".join(words)))
+        _show(session, memory.knowledge.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
     if session.json:
@@ -65,14 +65,14 @@ def _correct(
         wanted = "NAME INTO" if action == "merge" else "NAME"
         raise WrongUsage(f"recollect entities {action} needs {wanted}.", hint="Quote names of several words.")
     done: dict[str, Callable[[], Entity]] = {
-        "add": lambda: memory.add_entity(names[0], type or "concept", provenance="by hand"),
-        "edit": lambda: memory.edit_entity(names[0], name, type=type),
-        "pin": lambda: memory.pin_entity(names[0]),
-        "unpin": lambda: memory.pin_entity(names[0], pinned=False),
-        "merge": lambda: memory.merge_entities(names[0], names[1]),
-        "unmerge": lambda: memory.unmerge_entity(names[0]),
-        "forget": lambda: memory.forget_entity(names[0]),
-        "undo": lambda: memory.undo_entity(names[0]),
+        "add": lambda: memory.knowledge.add_entity(names[0], type or "concept", provenance="by hand"),
+        "edit": lambda: memory.knowledge.edit_entity(names[0], name, type=type),
+        "pin": lambda: memory.knowledge.pin_entity(names[0]),
+        "unpin": lambda: memory.knowledge.pin_entity(names[0], pinned=False),
+        "merge": lambda: memory.knowledge.merge_entities(names[0], names[1]),
+        "unmerge": lambda: memory.knowledge.unmerge_entity(names[0]),
+        "forget": lambda: memory.knowledge.forget_entity(names[0]),
+        "undo": lambda: memory.knowledge.undo_entity(names[0]),
     }
     entity = done[action]()
     if session.json:

@@ -84,7 +84,7 @@ def _export(session: Session, memory: Memory, path: Path | None, *, overwrite: b
     with progress(session.out, "Writing") as report, naming(path):
         total = 0
         with suppress(StoreDamaged):
-            total = memory.stats().conversations
+            total = memory.upkeep.stats().conversations
 
         def told(count: int) -> None:
             report(count, total, number(count, "line"))

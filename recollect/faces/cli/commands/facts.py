@@ -69,7 +69,7 @@ def facts(
 
 def _rules(session: Session) -> int:
     memory = session.existing_memory()
-    rules, offered = memory.rules(), memory.rules(offered=True)
+    rules, offered = memory.knowledge.rules(), memory.knowledge.rules(offered=True)
     if session.json:
         shown = {"rules": rules, "offered": offered}
         session.out.document({name: [fact_as_json(one) for one in some] for name, some in shown.items()})
@@ -105,19 +105,19 @@ def _correct(session: Session, action: str, ids: list[str], to: str | None, valu
     if action == "edit" and to is None and value is None:
         raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
     memory = session.existing_memory()
-    ids = [memory.resolve_fact(name) for name in ids]
+    ids = [memory.knowledge.resolve_fact(name) for name in ids]
     done: dict[str, Callable[[], Fact]] = {
-        "edit": lambda: memory.edit_fact(ids[0], to, value=value),
-        "pin": lambda: memory.pin_fact(ids[0]),
-        "unpin": lambda: memory.pin_fact(ids[0], pinned=False),
-        "merge": lambda: memory.merge_facts(ids[0], *ids[1:]),
+        "edit": lambda: memory.knowledge.edit_fact(ids[0], to, value=value),
+        "pin": lambda: memory.knowledge.pin_fact(ids[0]),
+        "unpin": lambda: memory.knowledge.pin_fact(ids[0], pinned=False),
+        "merge": lambda: memory.knowledge.merge_facts(ids[0], *ids[1:]),
     }
     if action in done:
         shown = [done[action]()]
     elif action == "undo":
-        shown = memory.undo_fact(ids[0])
+        shown = memory.knowledge.undo_fact(ids[0])
     else:
-        return _forgotten(session, memory.forget_fact(ids[0]))
+        return _forgotten(session, memory.knowledge.forget_fact(ids[0]))
     if session.json:
         session.out.document({"done": action, "facts": [fact_as_json(fact) for fact in shown]})
     else:

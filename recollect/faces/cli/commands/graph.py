@@ -27,13 +27,13 @@ def graph(session: Session, names: list[str], depth: int = 1, limit: int = _LIMI
         )
     memory = session.existing_memory()
     if len(names) == 2:
-        paths = memory.paths(*names, include_past=past)
+        paths = memory.knowledge.paths(*names, include_past=past)
         if session.json:
             session.out.document(_paths_as_json(paths))
         else:
             _print_paths(session, paths)
         return 0 if paths.paths else 1
-    found = memory.graph(names[0], depth, limit, include_past=past)
+    found = memory.knowledge.graph(names[0], depth, limit, include_past=past)
     if session.json:
         session.out.document(_graph_as_json(found))
     else:

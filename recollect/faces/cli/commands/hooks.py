@@ -132,7 +132,7 @@ def _print_brief(session: Session, event: HookEvent) -> None:
     brief = memory.brief(event.folder)
     if brief.text:
         session.out.verbatim(brief.text)
-        memory.record_request("hook", brief.parts, text=str(event.folder))
+        memory.integration.record_request("hook", brief.parts, text=str(event.folder))
 
 
 def _mark(event: HookEvent) -> None:

@@ -79,10 +79,10 @@ def _import(
     report = _run(session, paths, format_name, again=again, found=found)
     session.state.remember_import(utc_now(), report.problems)
     if session.json and not report.nothing:
-        session.out.document(report_as_json(report, session.memory().stats()))
+        session.out.document(report_as_json(report, session.memory().upkeep.stats()))
     elif not session.json:
         memory, background = session.memory(), session.leaves_worker
-        counts, index = memory.stats(), memory.index()
+        counts, index = memory.upkeep.stats(), memory.upkeep.index()
         print_report(report, counts, index, session.out, all_problems=all_problems, background=background)
         if not report.nothing:
             _tell_what_it_will_cost(session)

@@ -18,8 +18,8 @@ def reindex(session: Session) -> int:
     memory, out = session.existing_memory(), session.out
     told = out.hint("Nothing has changed for search. To continue: recollect reindex")
     with on_interrupt(told), progress(out, "Indexing") as report:
-        memory.reindex(progress=lambda done, total: report(done, total, number(done, "message")))
-    messages, embedder = memory.stats().messages, memory.stored_embedder()
+        memory.upkeep.reindex(progress=lambda done, total: report(done, total, number(done, "message")))
+    messages, embedder = memory.upkeep.stats().messages, memory.upkeep.stored_embedder()
     if session.json:
         out.document({"messages": messages, "embedder": embedder})
     else:

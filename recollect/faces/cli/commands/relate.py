@@ -34,7 +34,7 @@ def relate(
         raise WrongUsage("--from takes the ID of a message.", hint="The end of its ID is enough.")
     sources = [message.id for message in found if message is not None]
     source, name, target = names
-    relation = memory.add_relationship(
+    relation = memory.knowledge.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
     if session.json:

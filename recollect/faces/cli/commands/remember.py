@@ -34,7 +34,7 @@ def remember(
     if always:
         if title or in_ or role != "user":
             raise WrongUsage("A rule is in no conversation: leave out --title, --role and --in.")
-        rule = memory.add_rule(words)
+        rule = memory.knowledge.add_rule(words)
         if session.json:
             session.out.document({"id": rule.id})
         else:

@@ -65,7 +65,7 @@ def _from_backup(session: Session, backup: Path, *, replace: bool) -> int:
             f"A backup can only be restored to a file, and {store} is a server.", hint="Import an export there instead."
         )
     recollect.restore(backup, store, replace=replace)
-    info = session.memory().info()
+    info = session.memory().upkeep.info()
     if session.json:
         session.out.document({"file": str(backup), "store": str(store), "bytes": info.bytes or None})
     else:

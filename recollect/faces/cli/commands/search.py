@@ -145,7 +145,7 @@ def _searched(session: Session, asked: Asked) -> str:
     from recollect.faces.present.names import source_label
     from recollect.faces.present.times import number
 
-    stats = session.memory().stats()
+    stats = session.memory().upkeep.stats()
     by_source = stats.by_source
     if len(asked.source) == 1:
         name = asked.source[0].lower()

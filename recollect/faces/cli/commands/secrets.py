@@ -25,7 +25,7 @@ def secrets(session: Session, source: list[str] | None = None) -> int:
 
     memory = session.existing_memory()
     with progress(session.out, "Reading everything"):
-        found = memory.secrets(sources=source or ())
+        found = memory.upkeep.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
     if session.json:
         session.out.document({"secrets": [_as_json(one) for one in found]})
@@ -78,7 +78,7 @@ def take_out(session: Session, source: Sequence[str], *, dry_run: bool, yes: boo
     from recollect.faces.cli.terminal.progress import on_interrupt, progress
 
     memory, out = session.existing_memory(), session.out
-    asked = memory.forget_secrets(sources=source, dry_run=True)
+    asked = memory.upkeep.forget_secrets(sources=source, dry_run=True)
     if not asked.secrets or dry_run:
         if session.json:
             out.document(_taken_as_json(asked, done=False))
@@ -99,7 +99,7 @@ def take_out(session: Session, source: Sequence[str], *, dry_run: bool, yes: boo
                 out.line("Nothing was removed.")
                 return 1
     with progress(out, "Removing"):
-        done = memory.forget_secrets(sources=source)
+        done = memory.upkeep.forget_secrets(sources=source)
     session.state.forget()  # it repeats words and titles
     if session.json:
         out.document(_taken_as_json(done, done=True))

@@ -57,7 +57,7 @@ def _kept(session: Session) -> Kept:
 
 
 def _counts(session: Session) -> Counts | None:
-    return session.memory().stats() if session.has_memory() else None
+    return session.memory().upkeep.stats() if session.has_memory() else None
 
 
 def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> None:
@@ -75,7 +75,7 @@ def _print_status(session: Session, counts: Counts, found: Sequence[Found]) -> N
     tasks, working = task_counts(session.memory(), counts), is_at_work(session)
     facts += [quality_state(counts), *worker_state(tasks, working=working)]
     out.line(sources + gap(sources, dot.join(facts), out) + out.dim(dot.join(facts)))
-    if advice := index_advice(session.memory().index(), counts.messages, out):
+    if advice := index_advice(session.memory().upkeep.index(), counts.messages, out):
         out.line(advice)
     if advice := work_advice(session, tasks, working=working):
         out.line(advice)
@@ -130,7 +130,7 @@ def _expiring(session: Session, found: Sequence[Found]) -> int:
 
 
 def _where(session: Session) -> str:
-    taken = session.memory().info().bytes if session.has_memory() else None
+    taken = session.memory().upkeep.info().bytes if session.has_memory() else None
     parts = [session.settings.namespace, size(taken) if taken else "", tilde(session.settings.store)]
     return f" {session.out.symbols.dot} ".join(filter(None, parts))
 
@@ -148,7 +148,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
     return {
         "store": str(session.settings.store),
         "namespace": session.settings.namespace,
-        "bytes": (session.memory().info().bytes or None) if counts else 0,
+        "bytes": (session.memory().upkeep.info().bytes or None) if counts else 0,
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
@@ -157,7 +157,7 @@ def _document(session: Session, counts: Counts | None, found: Sequence[Found]) -
         "last_import": iso(session.state.last_import()),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(session), **tasks},
-        "index": {"rebuilding": counts is not None and session.memory().index().building is not None},
+        "index": {"rebuilding": counts is not None and session.memory().upkeep.index().building is not None},
         "paused": bool(pause_words()),
         "found": [found_as_json(one) for one in found],
         "expiring": _expiring(session, found),

@@ -36,7 +36,7 @@ def tasks(session: Session, ids: list[str] | None = None, retry: bool = False, l
         return _retry(session, ids or [])
     rows = _rows(memory)
     more, rows = len(rows) > limit, rows[:limit]
-    numbers = task_counts(memory, memory.stats())
+    numbers = task_counts(memory, memory.upkeep.stats())
     if session.json:
         found = [_as_json(state, task, why) for state, task, why in rows]
         session.out.document({**numbers, "tasks": found, "more": more})
@@ -48,7 +48,7 @@ def tasks(session: Session, ids: list[str] | None = None, retry: bool = False, l
 def _rows(memory: Memory) -> list[_Row]:
     now = utc_now()
     states: tuple[Literal["dead", "leased", "due"], ...] = ("dead", "leased", "due")
-    found = [(state, task, why) for state in states for task, why in memory.tasks(state, limit=_MOST)]
+    found = [(state, task, why) for state in states for task, why in memory.upkeep.tasks(state, limit=_MOST)]
     rows = [("later" if task.due and task.due > now else state, task, why) for state, task, why in found]
     return sorted(rows, key=lambda row: list(_TOLD).index(row[0]))
 
@@ -58,11 +58,11 @@ def _retry(session: Session, names: list[str]) -> int:
     from recollect.faces.present.times import number
 
     memory = session.existing_memory()
-    dead = [task.id for task, _ in memory.tasks("dead", limit=1_000_000)]
+    dead = [task.id for task, _ in memory.upkeep.tasks("dead", limit=1_000_000)]
     meant = [i for name in names for i in dead if i.endswith(name.upper())]
     if unknown := [name for name in names if not any(i.endswith(name.upper()) for i in dead)]:
         raise NotFound(f"No failed task has the ID {unknown[0]}.", hint="To see what failed: recollect tasks")
-    revived = memory.retry(*meant) if names else memory.retry()
+    revived = memory.upkeep.retry(*meant) if names else memory.upkeep.retry()
     if session.json:
         session.out.document({"retried": revived})
     elif revived:

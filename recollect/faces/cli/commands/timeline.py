@@ -29,7 +29,7 @@ def timeline(session: Session, period: list[str] | None = None, topics: int = _T
     memory = session.existing_memory()
     if period:
         named = " ".join(period)
-        days = memory.days(named)
+        days = memory.knowledge.days(named)
         if session.json:
             session.out.document({"days": [_day_as_json(day) for day in days]})
         elif days:
@@ -38,10 +38,10 @@ def timeline(session: Session, period: list[str] | None = None, topics: int = _T
             from recollect.answer.tools.opening import nothing_said
             from recollect.record import utc_now
 
-            said = [day for day, _ in memory.timeline(0).days]
+            said = [day for day, _ in memory.knowledge.timeline(0).days]
             session.out.line(nothing_said(said, named, utc_now().date()))
         return 0 if days else 1
-    found = memory.timeline(topics)
+    found = memory.knowledge.timeline(topics)
     if session.json:
         session.out.document(_as_json(found))
     elif found.days or found.undated:

@@ -30,11 +30,11 @@ def topics(
         if which:
             raise InvalidInput("A topic and a conversation do not go together.", hint="Leave one of them out.")
         thread, _ = memory.resolve(conversation)
-        segments = memory.segments(thread.conversation.id)
+        segments = memory.knowledge.segments(thread.conversation.id)
         return _print_segments(session, segments)
     if which:
         name = " ".join(which)
-        return _print_messages(session, name, memory.get_topic_messages(name, limit))
+        return _print_messages(session, name, memory.toolbox().get_topic_messages(name, limit))
     found = memory.topics(limit)
     if session.json:
         session.out.document({"topics": [topic_as_json(topic) for topic in found]})

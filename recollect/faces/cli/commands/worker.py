@@ -43,7 +43,7 @@ def worker(
     session.without_background()
     memory = session.existing_memory()
     names = [session.chosen_namespace] if session.chosen_namespace else None
-    there = [str(name) for name in memory.namespaces()]
+    there = [str(name) for name in memory.upkeep.namespaces()]
     if names and names[0] not in there:
         raise NotFound(f"There is no namespace {names[0]} in this memory.", hint=f"There are: {', '.join(there)}.")
     wanted = names or there
@@ -55,7 +55,7 @@ def worker(
     with _alone(session), interrupted() as told, _progress(session) as report:
         if not once and not session.json:
             session.out.note("Working. Ctrl-C to stop.")
-        done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
+        done = memory.upkeep.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if session.json:
         session.out.document(_as_json(done))
     elif done or not told.is_set():
@@ -69,7 +69,7 @@ def _has_failed(memory: Memory, names: Sequence[str]) -> bool:
     """Whether a task has failed for good, now or before; what is repeated later has not."""
     for name in names:
         with memory.beside(name) as one:
-            if one.stats().tasks.get("dead"):
+            if one.upkeep.stats().tasks.get("dead"):
                 return True
     return False
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def tell_backlog(session: Session, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
-    found = memory.backlog(namespaces=namespaces) if namespaces else None
+    found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not session.json:
         for line in _lines(session, found):
             session.out.note(line)
@@ -23,7 +23,7 @@ def tell_backlog(session: Session, memory: Memory, namespaces: Sequence[str]) ->
 
 def show_backlog(session: Session, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
-    found = memory.backlog(namespaces=namespaces) if namespaces else None
+    found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = session.out
     if session.json:
         out.document({"model": session.settings.background_model or None} | _as_json(found))

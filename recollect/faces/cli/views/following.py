@@ -122,7 +122,7 @@ def _brought(memory: Memory, written: Written) -> str:
     from recollect.faces.present.times import number
 
     messages = number(written.messages, "message")
-    one = memory.conversation_named(next(iter(written.ids))) if len(written.ids) == 1 else None
+    one = memory.integration.conversation_named(next(iter(written.ids))) if len(written.ids) == 1 else None
     if one is not None:
         return f"{harmless(titled(one.title))}: {messages}"
     new = f" ({written.new:,} new)" if written.new else ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def told_empty(session: Session) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = session.memory()
-    stats = memory.stats()
+    stats = memory.upkeep.stats()
     if stats.by_source or stats.documents:
         return False
     if stats.facts:
@@ -31,6 +31,6 @@ def told_empty(session: Session) -> bool:
 def none_found(session: Session, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
     session.out.line(line)
-    if any(task.kind == CONVERSATION for task, _ in memory.tasks("due")):
+    if any(task.kind == CONVERSATION for task, _ in memory.upkeep.tasks("due")):
         hint = "Not all messages have been gone through yet. To do that now: recollect worker --once"
         session.out.note(session.out.hint(hint))

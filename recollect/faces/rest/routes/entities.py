@@ -48,61 +48,61 @@ def entities(
 @routes.post("/entities", status_code=201, dependencies=[ONCE])
 def add_entity(memory: Scoped, entity: NewEntity) -> Entity:
     """Adds an entity that a program knows of; the same again is the same."""
-    return Entity.model_validate(memory.add_entity(**entity.model_dump()))
+    return Entity.model_validate(memory.knowledge.add_entity(**entity.model_dump()))
 
 
 @routes.post("/relationships", status_code=201, dependencies=[ONCE])
 def add_relationship(memory: Scoped, relationship: NewRelationship) -> Relation:
     """Adds a relation between two entities: a fact that settles with what messages say. The same again is the same."""
-    return Relation.model_validate(memory.add_relationship(**relationship.model_dump()))
+    return Relation.model_validate(memory.knowledge.add_relationship(**relationship.model_dump()))
 
 
 @routes.get("/entity")
 def entity(memory: Scoped, name: Name) -> Entity:
     """The entity of a name."""
-    return Entity.model_validate(memory.entity(name))
+    return Entity.model_validate(memory.knowledge.entity(name))
 
 
 @routes.patch("/entity", dependencies=[ONCE])
 def edit_entity(memory: Scoped, name: Name, edit: EntityEdit) -> Entity:
     """Corrects the name or type of an entity."""
-    return Entity.model_validate(memory.edit_entity(name, edit.new_name, type=edit.type))
+    return Entity.model_validate(memory.knowledge.edit_entity(name, edit.new_name, type=edit.type))
 
 
 @routes.delete("/entity", dependencies=[ONCE])
 def forget_entity(memory: Scoped, name: Name) -> Entity:
     """Shows an entity no longer; the messages that mention it stay."""
-    return Entity.model_validate(memory.forget_entity(name))
+    return Entity.model_validate(memory.knowledge.forget_entity(name))
 
 
 @routes.put("/entity/pin", dependencies=[ONCE])
 def pin_entity(memory: Scoped, name: Name) -> Entity:
     """Lists an entity first, and keeps it even where nothing mentions it any more."""
-    return Entity.model_validate(memory.pin_entity(name))
+    return Entity.model_validate(memory.knowledge.pin_entity(name))
 
 
 @routes.delete("/entity/pin", dependencies=[ONCE], openapi_extra=calls("pin_entity"))
 def unpin_entity(memory: Scoped, name: Name) -> Entity:
     """Takes that back."""
-    return Entity.model_validate(memory.pin_entity(name, pinned=False))
+    return Entity.model_validate(memory.knowledge.pin_entity(name, pinned=False))
 
 
 @routes.post("/entity/merge", dependencies=[ONCE])
 def merge_entities(memory: Scoped, name: Name, merge: EntityMerge) -> Entity:
     """Takes an entity for another name of a second, which is given."""
-    return Entity.model_validate(memory.merge_entities(name, merge.into))
+    return Entity.model_validate(memory.knowledge.merge_entities(name, merge.into))
 
 
 @routes.post("/entity/unmerge", dependencies=[ONCE])
 def unmerge_entity(memory: Scoped, name: Name) -> Entity:
     """Takes a name out of the entity that it was merged into."""
-    return Entity.model_validate(memory.unmerge_entity(name))
+    return Entity.model_validate(memory.knowledge.unmerge_entity(name))
 
 
 @routes.post("/entity/undo", dependencies=[ONCE])
 def undo_entity(memory: Scoped, name: Name) -> Entity:
     """Takes back what was said of an entity by hand."""
-    return Entity.model_validate(memory.undo_entity(name))
+    return Entity.model_validate(memory.knowledge.undo_entity(name))
 
 
 @routes.get("/entity/mentions")
@@ -113,7 +113,7 @@ def mentions(
     limit: Limit = 50,
 ) -> Page[Message]:
     """The messages that mention an entity, or two of them together, the newest first."""
-    return Page[Message].model_validate({"items": memory.mentions(name, other, limit)})
+    return Page[Message].model_validate({"items": memory.knowledge.mentions(name, other, limit)})
 
 
 @routes.get("/graph")
@@ -125,10 +125,10 @@ def graph(
     include_past: Past = False,
 ) -> Graph:
     """What lies around an entity: others, and the relations among them with their evidence and validity."""
-    return Graph.model_validate(memory.graph(name, depth, limit, include_past=include_past))
+    return Graph.model_validate(memory.knowledge.graph(name, depth, limit, include_past=include_past))
 
 
 @routes.get("/paths")
 def paths(memory: Scoped, source: Name, target: Name, include_past: Past = False) -> Paths:
     """The shortest ways between two entities; neighbours where there is none."""
-    return Paths.model_validate(memory.paths(source, target, include_past=include_past))
+    return Paths.model_validate(memory.knowledge.paths(source, target, include_past=include_past))

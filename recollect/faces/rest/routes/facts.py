@@ -39,13 +39,13 @@ def facts(
 @routes.get("/facts/search")
 def search_facts(memory: Scoped, query: Query_, limit: Limit = 10) -> Page[Fact]:
     """The facts that have to do with a query, best first."""
-    return Page[Fact].model_validate({"items": memory.search_facts(query, limit)})
+    return Page[Fact].model_validate({"items": memory.toolbox().search_facts(query, limit)})
 
 
 @routes.get("/facts/resolve")
 def resolve_fact(memory: Scoped, name: Annotated[str, Query(description="An id, or the end of one.")]) -> FactId:
     """The id of the fact that a person means by an id or the end of one, be it forgotten or not."""
-    return FactId(id=memory.resolve_fact(name))
+    return FactId(id=memory.knowledge.resolve_fact(name))
 
 
 @routes.post("/facts", status_code=201, dependencies=[ONCE])
@@ -60,46 +60,46 @@ def rules(
     offered: Annotated[bool, Query(description="What may be a rule, and waits for `PUT /facts/{id}/pin`.")] = False,
 ) -> Page[Fact]:
     """What the user wants of every answer, in the order in which it was told. Rules are corrected like facts."""
-    return Page[Fact].model_validate({"items": memory.rules(offered=offered)})
+    return Page[Fact].model_validate({"items": memory.knowledge.rules(offered=offered)})
 
 
 @routes.post("/rules", status_code=201, dependencies=[ONCE])
 def add_rule(memory: Scoped, rule: NewRule) -> Fact:
     """Keeps what the user wants of every answer: it stands first in every context."""
-    return Fact.model_validate(memory.add_rule(**rule.model_dump()))
+    return Fact.model_validate(memory.knowledge.add_rule(**rule.model_dump()))
 
 
 @routes.patch("/facts/{id}", dependencies=[ONCE])
 def edit_fact(memory: Scoped, id: Id, edit: FactEdit) -> Fact:
     """Corrects a fact: what you say outranks what was derived, and survives a rebuild."""
-    return Fact.model_validate(memory.edit_fact(id, edit.content, value=edit.value))
+    return Fact.model_validate(memory.knowledge.edit_fact(id, edit.content, value=edit.value))
 
 
 @routes.put("/facts/{id}/pin", dependencies=[ONCE])
 def pin_fact(memory: Scoped, id: Id) -> Fact:
     """Holds on to a fact: nothing derived replaces it."""
-    return Fact.model_validate(memory.pin_fact(id))
+    return Fact.model_validate(memory.knowledge.pin_fact(id))
 
 
 @routes.delete("/facts/{id}/pin", dependencies=[ONCE], openapi_extra=calls("pin_fact"))
 def unpin_fact(memory: Scoped, id: Id) -> Fact:
     """Lets go of a fact that was pinned."""
-    return Fact.model_validate(memory.pin_fact(id, pinned=False))
+    return Fact.model_validate(memory.knowledge.pin_fact(id, pinned=False))
 
 
 @routes.post("/facts/{id}/merge", dependencies=[ONCE])
 def merge_facts(memory: Scoped, id: Id, merge: FactMerge) -> Fact:
     """Makes one fact of several that say the same."""
-    return Fact.model_validate(memory.merge_facts(id, *merge.others))
+    return Fact.model_validate(memory.knowledge.merge_facts(id, *merge.others))
 
 
 @routes.delete("/facts/{id}", dependencies=[ONCE])
 def forget_fact(memory: Scoped, id: Id) -> FactId:
     """Removes a fact; it is not drawn from the same messages again."""
-    return FactId(id=memory.forget_fact(id))
+    return FactId(id=memory.knowledge.forget_fact(id))
 
 
 @routes.post("/facts/{id}/undo", dependencies=[ONCE])
 def undo_fact(memory: Scoped, id: Id) -> Page[Fact]:
     """Takes back what was decided about a fact by hand; gives the facts that come of it."""
-    return Page[Fact].model_validate({"items": memory.undo_fact(id)})
+    return Page[Fact].model_validate({"items": memory.knowledge.undo_fact(id)})

@@ -34,7 +34,7 @@ def delete(memory: Scoped, what: Names) -> Counted:
 @routes.get("/deleted")
 def deleted(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Page[DeletedRow]:
     """What was deleted softly and not forgotten, by conversation, the newest first; restoring brings it back."""
-    items, following = cursor.rest(memory.deleted(limit=limit + 1, offset=cursor.offset), limit)
+    items, following = cursor.rest(memory.upkeep.deleted(limit=limit + 1, offset=cursor.offset), limit)
     return Page[DeletedRow].model_validate({"items": items, "next": following})
 
 
@@ -79,7 +79,7 @@ def secrets(memory: Scoped, source: Several = None) -> Secrets:
     """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources; none is
     told itself. All of it is read, which takes a while.
     """
-    return Secrets.model_validate({"secrets": memory.secrets(sources=source or ())})
+    return Secrets.model_validate({"secrets": memory.upkeep.secrets(sources=source or ())})
 
 
 @routes.post("/secrets/forget", dependencies=[ONCE])
@@ -88,7 +88,7 @@ def forget_secrets(request: Request, memory: Scoped, what: SecretsToForget) -> T
 
     What comes in later does not bring them back. With `dry_run` it says what would go, and changes nothing.
     """
-    gone = memory.forget_secrets(sources=what.sources, dry_run=what.dry_run)
+    gone = memory.upkeep.forget_secrets(sources=what.sources, dry_run=what.dry_run)
     removed = not what.dry_run and bool(gone.secrets)
     if removed:
         answers_of(request).forget(memory.namespace)

@@ -71,7 +71,7 @@ def vector_search(
     memory: Scoped, cursor: Paged, query: Query_, limit: Limit = 10, include_tool_calls: bool = True
 ) -> Page[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
-    found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
+    found = memory.toolbox().vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
     items, following = cursor.rest(found, limit)
     return Page[FoundText].model_validate({"items": items, "next": following})
 
@@ -79,4 +79,4 @@ def vector_search(
 @routes.get("/retrieve")
 def search_and_retrieve(memory: Scoped, query: Query_, limit: Annotated[int, Query(ge=1, le=100)] = 5) -> Page[Message]:
     """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
-    return Page[Message].model_validate({"items": memory.search_and_retrieve(query, limit)})
+    return Page[Message].model_validate({"items": memory.toolbox().search_and_retrieve(query, limit)})

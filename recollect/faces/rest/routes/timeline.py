@@ -23,13 +23,13 @@ def timeline(
     memory: Scoped, topics: Annotated[int, Query(ge=0, le=100, description="The largest ones, as bands.")] = 12
 ) -> Timeline:
     """How much was said on each day, and the largest topics by month."""
-    return Timeline.model_validate(memory.timeline(topics))
+    return Timeline.model_validate(memory.knowledge.timeline(topics))
 
 
 @routes.get("/days")
 def days(memory: Scoped, period: Period) -> Page[Day]:
     """The days of a time on which something was said, the newest first, each with its conversations."""
-    return Page[Day].model_validate({"items": memory.days(period)})
+    return Page[Day].model_validate({"items": memory.knowledge.days(period)})
 
 
 @routes.get("/period")
@@ -40,6 +40,6 @@ def get_period_messages(
     limit: Annotated[int, Query(ge=1, le=999)] = 50,
 ) -> Page[Message]:
     """What was said in a time: the newest messages first in pages, each in order of time."""
-    found = memory.get_period_messages(period, limit + 1, cursor.offset)
+    found = memory.toolbox().get_period_messages(period, limit + 1, cursor.offset)
     following = cursor.following(cursor.offset + limit if len(found) > limit else None)
     return Page[Message].model_validate({"items": found[-limit:], "next": following})

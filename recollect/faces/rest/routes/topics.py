@@ -31,7 +31,7 @@ def get_topic_messages(
     limit: Limit = 50,
 ) -> Page[Message]:
     """The messages of a topic, the most typical first."""
-    items, following = cursor.page(memory.get_topic_messages(topic, cursor.offset + limit + 1), limit)
+    items, following = cursor.page(memory.toolbox().get_topic_messages(topic, cursor.offset + limit + 1), limit)
     return Page[Message].model_validate({"items": items, "next": following})
 
 
@@ -45,8 +45,8 @@ def get_cluster(
     """The messages of a topic; those of several ids with commas between; or those nearest in meaning to one. With the
     first of them comes what all of it comes down to.
     """
-    items, following = cursor.page(memory.get_cluster(id, cursor.offset + limit + 1), limit)
-    summary = "" if cursor.offset else memory.cluster_summary(id)
+    items, following = cursor.page(memory.toolbox().get_cluster(id, cursor.offset + limit + 1), limit)
+    summary = "" if cursor.offset else memory.toolbox().cluster_summary(id)
     return Cluster.model_validate({"items": items, "next": following, "summary": summary})
 
 

@@ -45,13 +45,13 @@ _PIECE = 65_536
 @routes.get("/stats")
 def stats(memory: Scoped) -> Counts:
     """What is in the namespace."""
-    return Counts.model_validate(memory.stats())
+    return Counts.model_validate(memory.upkeep.stats())
 
 
 @routes.get("/index")
 def index(memory: Scoped) -> Index:
     """What search reads, and whether another index is being built beside it."""
-    found = memory.index()
+    found = memory.upkeep.index()
     return Index(
         generation=found.generation,
         embedder=found.embedder.name if found.embedder else None,
@@ -65,15 +65,15 @@ def store(request: Request, memory: Scoped) -> Store:
     """About the whole store, and the namespace that this request is about. The token of a namespace is told neither
     the place nor the size.
     """
-    info, is_whole = memory.info(), not reach(request)
+    info, is_whole = memory.upkeep.info(), not reach(request)
     return Store(
         location=memory.location if is_whole else None,
         engine=info.engine,
         layout=info.schema,
         bytes=(info.bytes or None) if is_whole else None,
         namespace=memory.namespace,
-        embedder=memory.embedder_name,
-        stored_embedder=memory.stored_embedder(),
+        embedder=memory.upkeep.embedder_name,
+        stored_embedder=memory.upkeep.stored_embedder(),
         version=VERSION,
     )
 
@@ -93,7 +93,7 @@ def drop_namespace(
         raise InvalidInput(
             f"This request is about {memory.namespace}, not {name}.", hint=f"Ask with namespace={name}, to be sure."
         )
-    dropped = memory.drop_namespace(name)
+    dropped = memory.upkeep.drop_namespace(name)
     answers_of(request).forget(memory.namespace)
     return Dropped(dropped=dropped)
 
@@ -101,32 +101,32 @@ def drop_namespace(
 @routes.get("/check")
 def check(memory: Scoped) -> Checked:
     """Verifies every invariant of the namespace."""
-    return _checked(memory.check())
+    return _checked(memory.upkeep.check())
 
 
 @routes.get("/health")
 def probe(memory: Scoped) -> Health:
     """Searches for one of the newest messages, and says whether it was found: whether search is well."""
-    return Health.model_validate(memory.probe())
+    return Health.model_validate(memory.upkeep.probe())
 
 
 @routes.post("/repair", response_model=Checked, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
 def repair(request: Request, memory: Scoped) -> Checked | Response:
     """Makes anew what is derived, where something is wrong with it; gives what is wrong then."""
-    return worked(request, lambda tell: _checked(memory.repair(progress=_of(tell))), to_the_end=True)
+    return worked(request, lambda tell: _checked(memory.upkeep.repair(progress=_of(tell))), to_the_end=True)
 
 
 @routes.post("/reindex", response_model=Made, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
 def reindex(request: Request, memory: Scoped) -> Made | Response:
     """Makes anew what search derives from the messages, beside what is in use; gives how many messages were read."""
-    return worked(request, lambda tell: Made(made=memory.reindex(progress=_of(tell))), to_the_end=True)
+    return worked(request, lambda tell: Made(made=memory.upkeep.reindex(progress=_of(tell))), to_the_end=True)
 
 
 @routes.post("/maintain", dependencies=[WHOLE_STORE, ONCE])
 def maintain(memory: Scoped, asked: ToMaintain) -> Maintained:
     """Does what is due of the store's own upkeep."""
     budget = None if asked.seconds is None else timedelta(seconds=asked.seconds)
-    return Maintained(more=memory.maintain(budget))
+    return Maintained(more=memory.upkeep.maintain(budget))
 
 
 @routes.post(
@@ -138,7 +138,7 @@ def backup(request: Request, memory: Scoped, asked: ToBackUp) -> BackedUp | Resp
     """
 
     def work(tell: Tell) -> BackedUp:
-        return BackedUp(file=asked.path, bytes=memory.backup(asked.path, progress=_of(tell)))
+        return BackedUp(file=asked.path, bytes=memory.upkeep.backup(asked.path, progress=_of(tell)))
 
     return worked(request, work, to_the_end=True)
 

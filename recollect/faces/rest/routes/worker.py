@@ -51,7 +51,7 @@ def tasks(
     memory: Scoped, cursor: Paged, state: Literal["due", "leased", "dead"] = "due", limit: Limit = 100
 ) -> Page[Task]:
     """What a worker has to do, is doing, or has given up, oldest first."""
-    found = memory.tasks(state, limit=cursor.offset + limit + 1)
+    found = memory.upkeep.tasks(state, limit=cursor.offset + limit + 1)
     items, following = cursor.page(found, limit)
     shown = [
         Task(id=task.id, kind=task.kind, subject=task.subject, due=task.due, reason=why or None) for task, why in items
@@ -62,13 +62,13 @@ def tasks(
 @routes.post("/tasks/retry", dependencies=[ONCE])
 def retry(memory: Scoped, which: Retry) -> Retried:
     """Has tasks that were given up tried again: those with these ids, or all."""
-    return Retried(retried=memory.retry(*which.ids))
+    return Retried(retried=memory.upkeep.retry(*which.ids))
 
 
 @routes.get("/backlog")
 def backlog(memory: Scoped) -> Backlog | None:
     """What waits for the model that is set for background work, and about what it will take; null without one."""
-    found = memory.backlog()
+    found = memory.upkeep.backlog()
     return None if found is None else Backlog.model_validate(found)
 
 
@@ -93,7 +93,7 @@ def consolidate(request: Request, memory: Scoped, asked: ToConsolidate) -> Conso
     """Derives what is due in the namespace: summaries, facts, entities, topics."""
 
     def work(tell: Tell) -> Consolidated:
-        done = memory.consolidate(
+        done = memory.upkeep.consolidate(
             limit=asked.limit,
             again=asked.again,
             progress=lambda so_far: tell("progress", Consolidated.model_validate(so_far)),
@@ -110,7 +110,7 @@ def work(request: Request, memory: Scoped, asked: ToWork) -> Worked | Response:
     """
 
     def shift(tell: Tell) -> Worked:
-        done = memory.work(
+        done = memory.upkeep.work(
             namespaces=asked.namespaces,
             once=True,
             again=asked.again,
@@ -126,7 +126,7 @@ def embed(request: Request, memory: Scoped, asked: ToEmbed) -> Made | Response:
     """Makes the vectors of the quality mode for what was said and has none yet, newest first."""
 
     def make(tell: Tell) -> Made:
-        made = memory.embed(
+        made = memory.upkeep.embed(
             limit=asked.limit, progress=lambda done, total: tell("progress", {"done": done, "total": total})
         )
         return Made(made=made)
@@ -161,7 +161,7 @@ async def _states(memory: Memory, here: Served, stopping: Callable[[], bool]) ->
 
 
 def _state(memory: Memory) -> State:
-    counts, index = memory.stats(), memory.index()
+    counts, index = memory.upkeep.stats(), memory.upkeep.index()
     return State(
         messages=counts.messages,
         said_passages=counts.said_passages,

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from recollect.faces.http.problems import TOO_DEEP
 from recollect.record import ID_FORM, ID_LENGTH
-from recollect.text.clean import without_halves
+from recollect.runtime.arguments import without_halves
 
 T = TypeVar("T")
 

@@ -1,0 +1,209 @@
+"""Contexts, answers, chats and reports: each is put together here of the parts of a handle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from recollect.errors import InvalidInput
+from recollect.memory.handle import LIVE_SOURCE, Handle, several
+from recollect.record import checked_id, iso
+
+if TYPE_CHECKING:
+    from recollect.answer.ask.answer import Event as AskEvent
+    from recollect.answer.ask.evidence import Evidence
+    from recollect.answer.ask.intents import Intent, Settings
+    from recollect.answer.ask.understand import Remembered
+    from recollect.answer.chat.events import Event as ChatEvent
+    from recollect.answer.chat.session import Chat, Options
+    from recollect.answer.research.plan import Found
+    from recollect.answer.research.report import Event as ResearchEvent
+    from recollect.answer.research.saving import Desk, Run
+    from recollect.answer.tools import Toolbox
+    from recollect.context import IndexConfig, Patience, ToolNames
+    from recollect.context.building import ContextBuilder
+    from recollect.search.query.request import Search
+    from recollect.search.several import Find
+
+_FIRST = 6
+
+
+class Answering:
+    """What answers, on one handle; the calls are described where they are offered, in recollect/memory/memory.py."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    def context_builder(
+        self,
+        config: IndexConfig | Mapping[str, Any] | None = None,
+        patience: Patience | None = None,
+        *,
+        tools: bool | ToolNames = True,
+    ) -> ContextBuilder:
+        """What builds every context: of `prepare_context`, of chats, of the proxy and of MCP."""
+        from recollect.context.building import ContextBuilder
+        from recollect.context.choices import ToolNames
+        from recollect.context.settings import IndexConfig, Patience
+
+        handle = self._handle
+        return ContextBuilder(
+            handle.space,
+            handle.kept,
+            handle.embedder,
+            handle.make_quality,
+            handle.clock,
+            IndexConfig.of(config),
+            patience or Patience.from_environment(),
+            tools=ToolNames() if tools is True else tools or None,
+            masking=handle.masking,
+        )
+
+    # --- ask -------------------------------------------------------------------------------------------------------
+
+    def ask(
+        self, question: str, intent: str | None, source: Any, role: Any, filters: Mapping[str, Any]
+    ) -> Generator[AskEvent, None, None]:
+        """The events of an answer."""
+        from recollect.answer.ask import NO_QUESTION
+        from recollect.answer.ask.intents import named_intent
+        from recollect.answer.ask.session import Asker
+
+        handle = self._handle
+        search = handle.read_search(
+            question,
+            limit=10,
+            group_by="message",
+            sources=several(source),
+            roles=several(role),
+            otherwise=NO_QUESTION,
+            **filters,
+        )
+        handle.written()
+        yield from Asker(handle.searcher, handle.space, self._remembered).events(
+            search, handle.answering(question), named_intent(intent)
+        )
+
+    @cached_property
+    def _remembered(self) -> Remembered:
+        """What models made of questions."""
+        from recollect.answer.ask.understand import Remembered
+
+        return Remembered()
+
+    # --- chat ------------------------------------------------------------------------------------------------------
+
+    def chat(
+        self, conversation_id: str | None, text: str, tools: Callable[[], Toolbox], options: Options
+    ) -> Generator[ChatEvent, None, None]:
+        """The events of a turn, which is written."""
+        own = checked_id(conversation_id, "conversation_id") if conversation_id else None
+        try:
+            yield from self.chats(tools).turn(own, text, self._handle.answering(text), options)
+        finally:
+            self._handle.wrote()
+
+    def chats(self, tools: Callable[[], Toolbox]) -> Chat:
+        """What answers within conversations."""
+        from recollect.answer.ask.of_sources import extract_of
+        from recollect.answer.chat.session import Chat, Parts
+        from recollect.memory.integration import Integration
+
+        handle = self._handle
+        return Chat(
+            Parts(
+                space=handle.space,
+                ingest=handle.ingest,
+                find=handle.searcher,
+                builder=lambda tools: self.context_builder(tools=tools),
+                tools=tools,
+                extract=lambda question, sources, failed: extract_of(handle.space, question, sources, failed=failed),
+                behind=handle.behind,
+                record=partial(Integration(handle).record_request, "chat"),
+                clock=handle.clock,
+                ids=handle.ids,
+                source=LIVE_SOURCE,
+            )
+        )
+
+    # --- research --------------------------------------------------------------------------------------------------
+
+    def research(
+        self,
+        question: str,
+        resume: bool | str,
+        limits: Mapping[str, float | None],
+        source: Any,
+        role: Any,
+        others: Mapping[str, Any],
+    ) -> Generator[ResearchEvent, None, None]:
+        """The events of a report, which is saved."""
+        from recollect.answer.research.budget import Budget
+        from recollect.answer.research.saving import Run
+        from recollect.answer.research.session import Researcher
+        from recollect.text.clean import clean_text
+
+        handle = self._handle
+        handle.written()
+        filters: dict[str, Any] = {"sources": several(source), "roles": several(role)}
+        filters |= {name: iso(one) if isinstance(one, datetime) else one for name, one in others.items()}
+        given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+        if resume:
+            if question.strip() or any(value for name, value in filters.items() if (name, value) != ("mode", "auto")):
+                raise InvalidInput(
+                    "Research goes on with the question and the filters that it was begun with.",
+                    hint="Leave them out, or begin anew.",
+                )
+            run = self.desk.unfinished(resume if isinstance(resume, str) else None)
+            run = replace(run, budget=replace(run.budget, **given))
+        else:
+            run = Run(
+                id=handle.ids(),
+                question=clean_text(question),
+                created=handle.clock(),
+                filters=filters,
+                budget=Budget(**given),
+            )
+        searcher = handle.searcher.as_of(run.created.date())
+        try:
+            yield from Researcher(
+                partial(self._gathered, searcher), partial(_first_found, searcher), self.desk, handle.clock
+            ).events(run, self.research_search(run), handle.answering(run.question))
+        finally:
+            handle.wrote()
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Where research is saved."""
+        from recollect.answer.research.saving import Desk
+
+        return Desk(self._handle.space, self._handle.ingest, self._handle.clock)
+
+    def research_search(self, run: Run) -> Search:
+        """What is searched for a report."""
+        from recollect.answer.research import NO_QUESTION
+
+        filters: Mapping[str, Any] = run.filters
+        return self._handle.read_search(
+            run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
+        )
+
+    def _gathered(self, find: Find, search: Search, intent: Intent, settings: Settings) -> Evidence:
+        from recollect.answer.ask.evidence import gather
+
+        return gather(find, self._handle.space, search, intent, settings)
+
+
+def _first_found(find: Find, search: Search) -> list[Found]:
+    """The conversations that a question finds first, but for those far behind the best."""
+    from recollect.answer.research.findings import NEAR_BEST
+    from recollect.answer.research.plan import Found
+
+    if search.filter.conversation_ids is not None:
+        return []
+    results = find(replace(search, limit=_FIRST, group_by="conversation", with_reports=False))
+    near = [hit for hit in results if hit.score >= NEAR_BEST * results[0].score] if results.close else []
+    return [Found(hit.conversation.id, hit.conversation.title) for hit in near if hit.conversation.title]
