@@ -71,7 +71,7 @@ T = TypeVar("T")
 
 _ON_THE_WAY, _MOST_ON_THE_WAY = 16, 500  # messages that are read at once on the way up a conversation
 
-#: What were calls of `Memory` until 0.3, by where they are now. They go with the next version.
+#: What were calls of `Memory` itself, by where they are now. These names go with the next version.
 _GROUPS = {
     "knowledge": (
         "add_entity add_relationship add_rule days edit_entity edit_fact entity forget_entity forget_fact graph "

@@ -126,8 +126,8 @@ def _within_budget(
 
 
 def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
-    """Puts a backup (`Memory.upkeep.backup`) in its place, verified, and returns the place; a memory there is kept unless
-    `replace`.
+    """Puts a backup (`memory.upkeep.backup`) in its place, verified, and returns the place; a memory there is kept
+    unless `replace`.
 
     Without a path it is the memory that the command line uses. Raises NotFound, InvalidInput, StoreError.
     """
