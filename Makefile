@@ -62,17 +62,10 @@ STORE ?= sqlite
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --store $(STORE)
 
-# How good answers are: citations and words of the extract, intents, latency; what each part of the search is worth;
-# questions that have no answer; what the wordings of a model and a re-ranker add. With MODEL=anthropic:… also how often
-# that model's answers are right, which costs: JUDGE=… judges them, MOST= questions of each set are asked.
-MOST ?= 50
+# How good answers are: citations and words of the extract, intents, latency; questions that have no answer.
 bench-ask: $(INSTALLED)
 	$(BIN)/python -m benchmarks.ask --large 100000
-	$(BIN)/python -m benchmarks.ablation
 	$(BIN)/python -m benchmarks.unanswered
-	$(BIN)/python -m benchmarks.expansion --model-only
-	$(BIN)/python -m benchmarks.rerankers
-	$(if $(MODEL),$(BIN)/python -m benchmarks.judged --model $(MODEL) --judge "$(JUDGE)" --most $(MOST))
 
 # A million messages on SQLite: half an hour and 8 GB on disk.
 bench-million: $(INSTALLED)

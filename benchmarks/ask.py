@@ -29,7 +29,7 @@ from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.queries import queries
 from benchmarks.tables import table
 from recollect.answer.ask.answer import Answer
-from recollect.answer.ask.intents import Intent
+from recollect.answer.intents import Intent
 from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
 from recollect.text.terms import terms

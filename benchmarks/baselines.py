@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.datasets import History
 from recollect.models.embedding.base import Embedder, Vectors
 from recollect.models.embedding.tokenizer import packaged_tokenizer
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 #: From a question to the ids of all messages that it finds, best first.
 Ranking = Callable[[str], list[str]]

@@ -25,10 +25,9 @@ SAMPLE_QUESTIONS = Path(__file__).resolve().parent / "sample"
 PUBLIC_NAMES = ("locomo-dev", "beam-dev", "lifebench-en-dev", "lifebench-zh-dev", "qmsum-dev")
 MIX, MIXED = "mix", ("sample", "locomo-dev", "beam-dev")
 
-#: Our own: questions about the sample archive, searches of the kind people type in it, questions that tell a time by
-#: what happened, and an archive in eight scripts.
-SAMPLE_NAME, TYPED, MOMENTS, SCRIPTS = "sample", "typed", "moments", "scripts"
-ALL_NAMES = (SAMPLE_NAME, TYPED, MOMENTS, SCRIPTS, *PUBLIC_NAMES, MIX)
+#: Our own: questions about the sample archive, searches of the kind people type in it, and an archive in eight scripts.
+SAMPLE_NAME, TYPED, SCRIPTS = "sample", "typed", "scripts"
+ALL_NAMES = (SAMPLE_NAME, TYPED, SCRIPTS, *PUBLIC_NAMES, MIX)
 
 #: Names that stand for the sides of a chat, not for people.
 SIDES = frozenset({"user", "assistant"})
@@ -153,15 +152,6 @@ def typed_set() -> DataSet:
     return DataSet(TYPED, (History(TYPED, own.sessions, tuple(searches)),))
 
 
-def moments_set() -> DataSet:
-    """The sample archive and questions such as "before we moved, who paid": category says which were tuned on."""
-    (own,) = own_set().histories
-    asked = tuple(
-        _question(line | {"category": line["half"]}, MOMENTS) for line in _lines(SAMPLE_QUESTIONS, "moments.jsonl")
-    )
-    return DataSet(MOMENTS, (History(MOMENTS, own.sessions, asked),))
-
-
 def scripts_set() -> DataSet:
     """The same six chats with an assistant in eight scripts other than the Latin one, in one archive: a question for a
     message of each, and a few typed words for each.
@@ -182,7 +172,7 @@ def scripts_set() -> DataSet:
     return DataSet(SCRIPTS, (History(SCRIPTS, tuple(sessions), tuple(questions)),))
 
 
-_OWN = {SAMPLE_NAME: own_set, TYPED: typed_set, MOMENTS: moments_set, SCRIPTS: scripts_set}
+_OWN = {SAMPLE_NAME: own_set, TYPED: typed_set, SCRIPTS: scripts_set}
 
 
 def public_set(path: Path) -> DataSet:

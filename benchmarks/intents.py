@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.intervals import mean_with_bounds
 from benchmarks.tables import table
-from recollect.answer.ask.intents import Intent, read_intent
+from recollect.answer.intents import Intent, read_intent
 
 QUESTIONS = Path(__file__).resolve().parent / "asked" / "intents.jsonl"
 

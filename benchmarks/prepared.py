@@ -34,7 +34,6 @@ _ONLY_READS = (
     "engines/neo4j/passages.py",
     "index/candidates.py",
     "index/pool.py",
-    "index/spelling.py",
     "index/vocabulary.py",
 )
 _KEPT = 2  # stores a set: one of the main line, one of a branch beside it

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import comparison, cost, reworded, soak, speed, typed
+from benchmarks import comparison, cost, soak, speed, typed
 from benchmarks.datasets import ALL_NAMES, PUBLIC, sets_named
 from benchmarks.engines import Engine, engines
 from benchmarks.machine import machine
@@ -72,10 +72,9 @@ def _quality(measured: list[Engine], options: argparse.Namespace, say: compariso
         sets = [data.head(histories=1, questions=40) for data in sets]
         notes = [*notes, "A quick run: the first history of each set, 40 questions at most."]
     results = comparison.measure(sets, measured, say, together=options.together, quality=not options.instant)
-    say("typed searches, other wordings, cost")
+    say("typed searches, cost")
     modes = ("instant",) if options.instant else ("instant", "quality")
     sections = {f"Typed searches, {mode} mode": typed.report(typed.outcomes(mode)) for mode in modes}
-    sections["Other wordings, instant mode"] = reworded.report(reworded.measure(sets))
     costs = cost.measure() if not options.instant else []
     if costs:
         sections["Cost, on the sample"] = cost.cost_table(costs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 #: It carries no meaning, so it should cost nothing.
 OPENING = "Can you remind me: "

@@ -19,7 +19,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from recollect.answer.tools.desk import count
 from recollect.errors import InvalidInput, NotFound
-from recollect.record.pieces import MessageChunk
+from recollect.record.nodes import MessageChunk
 from tests.coherent import assert_tree
 from tests.exports import opened
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from recollect.faces.cli.commands import SUMMARIES, load
-from recollect.faces.cli.commands.help_ import help_of
+from recollect.faces.cli.help import help_of
 from recollect.faces.cli.parser import PROGRAM
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "cli.md"

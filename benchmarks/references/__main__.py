@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect.answer.chat.references.candidates import Line
-from recollect.answer.chat.references.rules import resolve
+from recollect.answer.references.candidates import Line
+from recollect.answer.references.rules import resolve
 
 FOLDER = Path(__file__).parent
 SETS = ("tuning", "held_out")

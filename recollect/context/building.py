@@ -25,16 +25,16 @@ from recollect.context.staged import Staged, TooLong
 from recollect.context.standing import LONG_TERM, Read, Standing, standing
 from recollect.derive.facts.fact import when_told
 from recollect.errors import InvalidInput
-from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import NodeId
+from recollect.runtime.processes import turn
 from recollect.search.known import Fit
 from recollect.search.recalling import Recall, Recalled, recall
-from recollect.search.results.result import DerivedHit
+from recollect.search.results.result import DerivedHit, behind_first
 from recollect.search.secrets import Mask, Masking
 from recollect.store import Space, View
-from recollect.store.kept import Kept
-from recollect.text.marks import marked
+from recollect.store.results import Kept
+from recollect.text.clean import marked
 
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
@@ -138,6 +138,7 @@ class ContextBuilder:
                     form, index = "simple", simple(self._request(text, found, now))
         with self._space.view() as view:
             mask = self._masking.of(view)
+        stands = stands if answers and found is not None else replace(stands, more=None)
         context = _composed(text, budget, form, stands, found, index, self._guide(), mask)
         return replace(context, took=(time.perf_counter() - began) * 1000, degraded=degraded)
 
@@ -258,10 +259,10 @@ def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
     said = [one for one in results if one.id not in beside | last]
     others = [one for one in results if one.id in beside]
     further = [one for one in results if one.id in last]
-    return [*said[:_SAID_FIRST], *others[:_OTHERS], *said[_SAID_FIRST:], *others[_OTHERS:], *further]
+    return [*behind_first(said, others[:_OTHERS], _SAID_FIRST), *others[_OTHERS:], *further]
 
 
-#: Of tool results and documents so many stand behind so many of the best messages.
+#: Of tool results and documents so many come behind so many of the best messages: a context shows dozens of these.
 _SAID_FIRST, _OTHERS = 6, 3
 
 
@@ -293,12 +294,21 @@ def _composed(
     parts = (found.knowledge, found.shown.part, index) if found else ()
     fresh = [_masked(part, mask, text) for part in parts if part is not None]
     asked = _asked(text)
-    while True:
+
+    def composed() -> tuple[list[dict[str, str]], int]:
         messages = _messages(text, [*first, *stable], told, fresh)
-        tokens = sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)
-        if tokens <= budget or not fresh:
-            break
+        return messages, sum(tokens_in(message["content"]) + PER_MESSAGE for message in messages)
+
+    if stands.more is not None:
+        fresh.insert(0, _masked(stands.more, mask, text))
+        if composed()[1] > budget:
+            del fresh[0]
+    messages, tokens = composed()
+    while tokens > budget and fresh:
         fresh.pop()
+        messages, tokens = composed()
+    if not any(part.name in ("relevant", "index") for part in fresh):
+        form = "recent_only"
     whole = marked("\n\n".join(part.text for part in (*first, *stable, *recent, *fresh)))
     return Context(
         messages=tuple(messages),

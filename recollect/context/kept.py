@@ -9,7 +9,7 @@ from recollect.derive.facts.book import FORGOTTEN, OFFERED
 from recollect.derive.summaries.nodes import CONVERSATION, COVERS
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, stable_id
 from recollect.store import View
-from recollect.store.kept import Kept
+from recollect.store.results import Kept
 
 _MANY = 300  # messages that are looked at behind the summary of a conversation
 
@@ -30,7 +30,7 @@ def fingerprint(view: View, ids: Sequence[NodeId], kept: Kept) -> str:
     for node in view.get(Node, ids):
         wording = partial(_derived, view, node)
         is_there = node.text and not node.erased and node.state not in (FORGOTTEN, OFFERED)
-        told[node.id] = kept.of(view, ("wording", node.id), wording) if is_there else "gone"
+        told[node.id] = kept.of(view.stamp, ("wording", node.id), wording) if is_there else "gone"
     parts = [part for one in sorted(set(ids)) for part in (one, told.get(one, "gone"))]
     return stable_id(*parts, *(part for one in sorted(titles, key=lambda c: c.id) for part in (one.id, one.title)))
 

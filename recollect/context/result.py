@@ -36,8 +36,9 @@ class Context:
     `messages` are for a model: what stands (a system message), the newest messages as they were said, and the text that
     was asked with, behind what was found for it. They are in the order of how seldom they change, so that two turns
     share as long a beginning as can be. `text` is the same for a model without roles, without the text that was asked.
-    `tokens` counts all of `messages`. `index_form` says how the index of the rest was made, `relevant` how many results
-    decided that. `took` are milliseconds. `degraded` says in words why there is less than usual; None: there is not.
+    `tokens` counts all of `messages`. `index_form` says how the index of the rest was made (recent_only: nothing that
+    was found is shown), `relevant` how many results decided that. `took` are milliseconds. `degraded` says in words why
+    there is less than usual; None: there is not.
     """
 
     messages: tuple[Mapping[str, str], ...]

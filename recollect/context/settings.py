@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 
 from recollect.context.choices import IndexStrategy, SnippetStrategy
 from recollect.errors import InvalidInput
-from recollect.text.chunks import Chunking
+from recollect.text.sentences import Chunking
 
 #: The fewest tokens in which a context makes sense: what says what it is, and some lines.
 LEAST_TOKENS = 200

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import chain, zip_longest
@@ -38,6 +39,7 @@ _PARTS = {
     "emotional_state": "Mood",
 }
 _FIRST = "specifics"
+_DAYS = re.compile(r"(?:\d{4}-\d\d-\d\d(?: to (?=\d))?:? ?)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +62,18 @@ def read_summaries(view: View, now: datetime) -> Ages:
     return Ages(tuple(lower), tuple(upper), tuple(_weeks(view, now)), tuple(_months(view, now)))
 
 
-def summaries_part(view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, room: int) -> Part | None:
+def summaries_part(
+    view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, room: int, *, beside: Part | None = None
+) -> Part | None:
     """Some of every age in the room. `shown` are the messages that stand there themselves, from `begins` on: what
-    covers nothing else is left out.
+    covers nothing else is left out. No line is told twice, nor one that stands in the part `beside` it.
     """
     room -= tokens_in(wording.SUMMARIES) + PER_ENTRY
     chosen = _chosen(view, ages, shown, begins, room // _LEAST)
     left, weights, lines = room, sum(weight for _, weight in chosen), []
+    known = set(map(_undated, beside.text.split("\n"))) if beside else set[str]()
     for node, weight in chosen:
-        text = told(node, int(left * weight / weights) - PER_ENTRY)
+        text = told(node, int(left * weight / weights) - PER_ENTRY, known)
         weights -= weight
         if text:
             left -= tokens_in(text) + PER_ENTRY
@@ -76,13 +81,19 @@ def summaries_part(view: View, ages: Ages, shown: frozenset[NodeId], begins: int
     return part_of("summaries", wording.SUMMARIES, lines)
 
 
-def told(node: Node, room: int) -> str:
-    """A summary in at most so many tokens: whole with its parts, or what is exact in it and as many lines as fit."""
-    words, parts = wording.shown(node.text), node.body.get("parts", {})
+def told(node: Node, room: int, known: set[str] | None = None) -> str:
+    """A summary in at most so many tokens, without the lines that are `known`: whole with its parts, or what is exact
+    in it and as many lines as fit. These are known then, too.
+    """
+    known = set() if known is None else known
+    words, parts = "\n".join(_new_lines(wording.shown(node.text), known)), node.body.get("parts", {})
+    if not words:
+        return ""
     when = wording.span(node.valid_from, node.valid_to)
     head = f"{when}: " if when and not words.startswith(f"{when} ") else ""
     left = room - tokens_in(f"{head}{words}")
     if left >= 0:
+        known.update(map(_undated, words.split("\n")))
         return "\n".join([f"{head}{words}", *_beside(parts, words, left)])
     left = room - tokens_in(head)
     exact = _beside({_FIRST: parts.get(_FIRST)}, "", int(left * _EXACT))
@@ -91,10 +102,21 @@ def told(node: Node, room: int) -> str:
     for line in words.split("\n"):
         if short := shortened(line, left - PER_ENTRY):
             lines.append(short)
+            known.add(_undated(short))
             left -= tokens_in(short) + PER_ENTRY
         if short != line:
             break
     return head + "\n".join([*lines, *exact]) if lines or exact else ""
+
+
+def _new_lines(words: str, known: Container[str]) -> list[str]:
+    lines = {_undated(line): line for line in reversed(words.split("\n"))}
+    return [line for own, line in reversed(lines.items()) if own not in known]
+
+
+def _undated(line: str) -> str:
+    """A line without the days that it begins with: the same words on another day are told once."""
+    return line[found.end() :] if (found := _DAYS.match(line)) else line
 
 
 def _beside(parts: Mapping[str, Any], known: str, room: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from recollect.record import Message, NodeId
-from recollect.text.marks import defused
+from recollect.text.clean import defused
 
 #: Characters of an id, from its end, by which the tools find it again: they cost 5 tokens where all 26 cost 17.
 ENDING = 8

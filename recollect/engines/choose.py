@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recollect.errors import InvalidInput
 from recollect.record import utc_now
-from recollect.runtime.place import Address, Place, read_place
+from recollect.runtime.files import Address, Place, read_place
 from recollect.store.base import Store
 
 _USER, _OTHER_USER, _PASSWORD = "NEO4J_USER", "NEO4J_USERNAME", "NEO4J_PASSWORD"

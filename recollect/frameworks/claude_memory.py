@@ -23,7 +23,7 @@ from recollect.frameworks.users import synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.record import Document
-from recollect.record.outline import outline
+from recollect.record.tree import outline
 from recollect.text.clean import clean_text
 
 _ROOT = "/memories"

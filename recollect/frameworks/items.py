@@ -17,7 +17,7 @@ from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal
 from recollect.record import Message, NodeId, Part, PartKind, stable_id
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 _ITEM = "item"
 _AT_ONCE = 100  # messages that are read in one go, from the end

@@ -39,7 +39,7 @@ def align(
     is_named: bool,
 ) -> Aligned | None:
     """Where a request goes on in a conversation, if it does. A conversation that the client has named needs less proof
-    than one that is only looked through.
+    than one that is only looked through. Who tells what was forgotten has said it: that counts as if it stood there.
     """
     newest = said[-LOOKED_UP:]
     latest = memory.latest(conversation, len(newest) + _BESIDE, deleted=True)
@@ -49,10 +49,11 @@ def align(
             run = _run(asked[: at + 1], there[: end + 1])
             place = newest[at] if at >= 0 else -1
             is_whole = run == at + 1  # nothing stands before it
-            if not (run or at < 0) or not (is_whole or run > 1):
+            alike = run + talk.forgotten
+            if not (run or at < 0) or not (is_whole or alike > 1):
                 continue
             ours = [m for m in latest[end - run + 1 : end + 1] if m.role is Role.ASSISTANT and (is_named or m.model)]
-            is_likely = is_whole or is_named or run >= _ENOUGH
+            is_likely = is_whole or is_named or alike >= _ENOUGH
             is_alike = is_likely and (bool(ours) or (is_named and run > 1))
             if is_alike or calls_named(memory, _called(latest[end : end + 2], talk, place)):
                 return Aligned(place, latest[end].id)

@@ -31,7 +31,7 @@ from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
 from recollect.record import NodeId, is_within, new_id, stable_id
-from recollect.text.marks import OPEN
+from recollect.text.clean import OPEN
 
 BUDGET = 4_000  # tokens that a request is given at most, unless it says otherwise
 _LEAST, _MOST = 400, 100_000

@@ -22,9 +22,11 @@ def without_forgotten(memory: Memory, talk: Talk, after: int) -> Talk:
     gone = {again[place] for place in memory.integration.forgotten_among(talk.said[n].text for n in again)} - {after}
     if not gone:
         return talk
+    said_once = len(gone)
     edges = [-1, *said, len(talk.said)]
     for before, own, behind in zip(edges, said, edges[2:], strict=False):
         if own in gone:
             gone.update(range(own, behind))
             gone.update(range(before + 1, own))
-    return replace(talk, said=tuple(one for n, one in enumerate(talk.said) if n not in gone))
+    left = tuple(one for n, one in enumerate(talk.said) if n not in gone)
+    return replace(talk, said=left, forgotten=talk.forgotten + said_once)

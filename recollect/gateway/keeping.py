@@ -67,6 +67,7 @@ class _Keeping:
         self._waiting: list[tuple[list[NodeId], dict[str, Any]]] = []  # the names of a message, and the message
         self._counted: Counter[tuple[NodeId, str]] = Counter()  # below a message, calls of an id
         self._aliases: dict[str, list[NodeId]] = {}  # that wait, too
+        self._broken: list[NodeId] = []  # answers that broke off behind their last word, and have come whole since
         self._said_last = next(  # its likeness
             (likeness_of(one) for one in reversed(placed.talk.said[: placed.after + 1]) if one.is_said), None
         )
@@ -149,6 +150,9 @@ class _Keeping:
         if waiting:
             self._waiting, waiting[-1]["tool_calls"] = [], fresh
             self._memory.store_messages(waiting, conversation_id=own, title=self._title())
+            if self._broken:
+                self._memory.delete(*self._broken)
+                self._broken = []
         elif fresh and self.last is not None:
             try:
                 self._memory.integration.store_tool_calls(fresh, self.last)
@@ -202,7 +206,10 @@ class _Keeping:
         own, text = self._placed.conversation_id, clean_text(draft["content"])
         for name in (draft["id"], within(own, draft["id"])):
             other = there.get(name)
-            if other is None or (other.conversation_id == own and other.content == text and _ends_as(other, draft)):
+            is_same = other is None or (other.conversation_id == own and other.content == text)
+            if is_same and other is not None and "incomplete" in other.metadata and not _is_incomplete(draft):
+                self._broken.append(other.id)  # the same words, of which nobody said that they are all
+            elif is_same:
                 return NodeId(name)
         return self._threads.ids()
 
@@ -269,9 +276,9 @@ def _drafted(name: NodeId, call: Call, result: str) -> dict[str, Any]:
     }
 
 
-def _ends_as(stored: Message, draft: Mapping[str, Any]) -> bool:
-    """Whether both are whole, or both broke off: the same words may be only the beginning of an answer."""
-    return ("incomplete" in stored.metadata) == ("incomplete" in draft.get("metadata", {}))
+def _is_incomplete(draft: Mapping[str, Any]) -> bool:
+    """Whether an answer broke off: its words may be only the beginning."""
+    return "incomplete" in draft.get("metadata", {})
 
 
 def _by_id(calls: Sequence[Call]) -> dict[str, Call]:

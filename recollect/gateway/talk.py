@@ -10,9 +10,7 @@ from typing import Any
 from recollect.importers.formats.claude_code.lines import split_injected
 from recollect.importers.formats.codex.lines import is_injected, unwrapped
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
-from recollect.text.clean import clean_text
-from recollect.text.marks import cut_recall
-from recollect.text.thought import without_thought
+from recollect.text.clean import clean_text, cut_recall, without_thought
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
 _THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning"})
@@ -65,7 +63,7 @@ class Said:
 class Talk:
     """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
     it will keep the answer to this, too. `answers` is how many are asked for. `prefill` is how the client lets the
-    answer begin, which is no message of its own.
+    answer begin, which is no message of its own. `forgotten` counts the messages that are left out because they were.
     """
 
     said: tuple[Said, ...]
@@ -74,6 +72,7 @@ class Talk:
     is_held: bool = False
     answers: int = 1
     prefill: str = ""
+    forgotten: int = 0
 
 
 @dataclass(slots=True)

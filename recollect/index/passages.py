@@ -40,10 +40,9 @@ from recollect.store.passages import (
     Partition,
     Passage,
 )
-from recollect.text.chunks import CHUNK_TOKENS, chunk_spans
-from recollect.text.flags import Flag, flags
+from recollect.text.language import Flag, flags
 from recollect.text.secrets import Secret, find_secrets, replaced
-from recollect.text.sentences import Sentences, cut_sentences
+from recollect.text.sentences import CHUNK_TOKENS, Sentences, chunk_spans, cut_sentences
 from recollect.text.terms import stemmed, words
 
 #: A longer silence ends a session (RANKING.md 1).

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.numeric import closeness
-from recollect.index.parts import Part, distinct
-from recollect.index.snapshot import Snapshot
+from recollect.index.snapshot import Part, Snapshot, distinct
 from recollect.index.source import Source
 from recollect.index.terms import term_hashes
 from recollect.index.words import Scores

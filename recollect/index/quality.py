@@ -15,15 +15,11 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.index.blockfiles import BlockFile, BlockFiles
-from recollect.index.files import map_arrays, write_arrays
-from recollect.index.numeric import dots
-from recollect.index.parts import Part, is_after
-from recollect.index.quantize import unit
-from recollect.index.snapshot import Snapshot
+from recollect.index.files import BlockFile, BlockFiles, map_arrays, write_arrays
+from recollect.index.numeric import NO_MOMENTS, Moments, dots, unit
+from recollect.index.snapshot import Part, Snapshot, is_after
 from recollect.index.source import Source
-from recollect.index.statistics import NO_MOMENTS, Moments
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged
 from recollect.store.passages import Bool, Float, Int
 
 _AT_ONCE = 4096  # vectors that are read, or summed, at once

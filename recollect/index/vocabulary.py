@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.block import Block
-from recollect.index.parts import distinct
-from recollect.index.snapshot import Snapshot
-from recollect.index.spelling import holding
-from recollect.index.terms import Terms, encoded, term_hash
+from recollect.index.snapshot import Snapshot, distinct
+from recollect.index.terms import Terms, encoded, holding, term_hash
 from recollect.store.passages import Int, PassageText
 from recollect.store.results import Near
 from recollect.text.terms import terms, words

@@ -20,7 +20,7 @@ from recollect.models.embedding import Embedder
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, Thread, ToolCall
 from recollect.store import IndexChange, View
 from recollect.store.passages import EmbedderId, Passage
-from recollect.text.chunks import Chunking
+from recollect.text.sentences import Chunking
 
 
 class Passages:

@@ -20,8 +20,7 @@ from recollect.record import Conversation, Document, Message, Node, NodeId, Node
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import title_from
-from recollect.text.folding import fold
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS, fold
 
 _ME = frozenset(("me", "i", "user", YOU, USER))
 #: Words that are names too: written small they name nobody.

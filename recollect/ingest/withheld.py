@@ -18,7 +18,7 @@ from recollect.importers.records.assemble import chunks_of, message_chunks
 from recollect.record import Message, Node, NodeKind, Origin, Thread, stable_id
 from recollect.search.secrets import Mask, secrets_of, texts_of
 from recollect.store import View
-from recollect.text.secret_values import is_word
+from recollect.text.secret_formats import is_word
 from recollect.text.secrets import ESCAPED
 
 R = TypeVar("R")

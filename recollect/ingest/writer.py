@@ -13,7 +13,7 @@ from recollect.ingest.passages import Passages
 from recollect.models.embedding import Embedder
 from recollect.record import utc_now
 from recollect.store import Space, Stale
-from recollect.text.chunks import USUAL, Chunking
+from recollect.text.sentences import USUAL, Chunking
 
 _PATIENCE = 30.0  # seconds of planning anew before a writer gives up
 _LONGEST_PAUSE = 0.004  # seconds: about as long as planning and writing a message takes

@@ -14,19 +14,15 @@ from recollect.record import checked_id, iso
 
 if TYPE_CHECKING:
     from recollect.answer.ask.answer import Event as AskEvent
-    from recollect.answer.ask.evidence import Evidence
-    from recollect.answer.ask.intents import Intent, Settings
     from recollect.answer.ask.understand import Remembered
     from recollect.answer.chat.events import Event as ChatEvent
     from recollect.answer.chat.session import Chat, Options
-    from recollect.answer.research.plan import Found
     from recollect.answer.research.report import Event as ResearchEvent
     from recollect.answer.research.saving import Desk, Run
     from recollect.answer.tools import Toolbox
     from recollect.context import IndexConfig, Patience, ToolNames
     from recollect.context.building import ContextBuilder
     from recollect.search.query.request import Search
-    from recollect.search.several import Find
 
 _FIRST = 6
 
@@ -69,8 +65,8 @@ class Answering:
     ) -> Generator[AskEvent, None, None]:
         """The events of an answer."""
         from recollect.answer.ask import NO_QUESTION
-        from recollect.answer.ask.intents import named_intent
         from recollect.answer.ask.session import Asker
+        from recollect.answer.intents import named_intent
 
         handle = self._handle
         search = handle.read_search(
@@ -108,8 +104,8 @@ class Answering:
 
     def chats(self, tools: Callable[[], Toolbox]) -> Chat:
         """What answers within conversations."""
-        from recollect.answer.ask.of_sources import extract_of
         from recollect.answer.chat.session import Chat, Parts
+        from recollect.answer.chat.sources import extract_of
         from recollect.memory.integration import Integration
 
         handle = self._handle
@@ -169,9 +165,8 @@ class Answering:
             )
         searcher = handle.searcher.as_of(run.created.date())
         try:
-            yield from Researcher(
-                partial(self._gathered, searcher), partial(_first_found, searcher), self.desk, handle.clock
-            ).events(run, self.research_search(run), handle.answering(run.question))
+            by = Researcher(searcher, handle.space, self.desk, handle.clock)
+            yield from by.events(run, self.research_search(run), handle.answering(run.question))
         finally:
             handle.wrote()
 
@@ -190,20 +185,3 @@ class Answering:
         return self._handle.read_search(
             run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
         )
-
-    def _gathered(self, find: Find, search: Search, intent: Intent, settings: Settings) -> Evidence:
-        from recollect.answer.ask.evidence import gather
-
-        return gather(find, self._handle.space, search, intent, settings)
-
-
-def _first_found(find: Find, search: Search) -> list[Found]:
-    """The conversations that a question finds first, but for those far behind the best."""
-    from recollect.answer.research.findings import NEAR_BEST
-    from recollect.answer.research.plan import Found
-
-    if search.filter.conversation_ids is not None:
-        return []
-    results = find(replace(search, limit=_FIRST, group_by="conversation", with_reports=False))
-    near = [hit for hit in results if hit.score >= NEAR_BEST * results[0].score] if results.close else []
-    return [Found(hit.conversation.id, hit.conversation.title) for hit in near if hit.conversation.title]

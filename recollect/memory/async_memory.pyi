@@ -58,7 +58,7 @@ from recollect.record import (
     Thread,
     ToolCall,
 )
-from recollect.runtime.place import Address
+from recollect.runtime.files import Address
 from recollect.search.query.request import GroupBy, Mode, Sort
 from recollect.search.results.result import SearchResults
 from recollect.store import Counts, IndexInfo, StoreInfo, Task, Violation

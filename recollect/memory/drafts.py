@@ -28,10 +28,9 @@ from recollect.record import (
     parse_time,
     stable_id,
 )
-from recollect.record.time import EARLIEST, LATEST
+from recollect.record.ids import EARLIEST, LATEST
 from recollect.runtime.arguments import shown
-from recollect.text.clean import as_text, clean_metadata, clean_text, clean_title
-from recollect.text.marks import cut_recall
+from recollect.text.clean import as_text, clean_metadata, clean_text, clean_title, cut_recall
 
 #: A text, or content parts as OpenAI and Anthropic write them.
 Content = str | Mapping[str, Any] | Sequence[Any] | None

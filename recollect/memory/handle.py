@@ -23,9 +23,9 @@ from recollect.record import (
 )
 from recollect.record import namespace as checked
 from recollect.store import Store, View, Where
-from recollect.store.kept import Kept
+from recollect.store.results import Kept
 from recollect.store.transfer import every
-from recollect.text.chunks import USUAL, Chunking
+from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
     from recollect.answer.chat.behind import Behind, Turns

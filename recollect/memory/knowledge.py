@@ -112,7 +112,7 @@ class Knowledge:
             # who explores asks for the same again and again
             name = ("graph", entity, depth, limit, include_past, now.date())
             make = partial(around, view, entity, depth, limit, now, include_past=include_past)
-            return self.handle.kept.of(view, name, make)
+            return self.handle.kept.of(view.stamp, name, make)
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
@@ -265,7 +265,7 @@ class Knowledge:
         from recollect.memory.timeline import timeline
 
         with self.handle.space.view() as view:
-            return self.handle.kept.of(view, ("timeline", topics), lambda: timeline(view, topics))
+            return self.handle.kept.of(view.stamp, ("timeline", topics), lambda: timeline(view, topics))
 
     def days(self, period: str) -> list[Day]:
         """The days of a time on which something was said, the newest first, each with its conversations.

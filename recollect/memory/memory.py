@@ -546,7 +546,7 @@ class Memory:
         from recollect.derive.entities.directory import Directory, salient
 
         with self.handle.space.view() as view:
-            found = self.handle.kept.of(view, "entities", Directory(view).all)
+            found = self.handle.kept.of(view.stamp, "entities", Directory(view).all)
         return salient(found, self.handle.clock(), None if type is None else as_type(type), limit)
 
     def topics(self, limit: int = 50) -> list[Topic]:

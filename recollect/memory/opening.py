@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
     from recollect.models.language.base import LanguageModel
     from recollect.models.rerank import Reranker
-    from recollect.runtime.place import Address
+    from recollect.runtime.files import Address
     from recollect.store import Lost
 
 _SMALLEST_CHUNK = 200  # tokens
@@ -55,8 +55,8 @@ def open(  # noqa: A001
     from recollect.memory.settings import usual_store
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.record import namespace as checked
-    from recollect.runtime.place import read_place
-    from recollect.text.chunks import Chunking
+    from recollect.runtime.files import read_place
+    from recollect.text.sentences import Chunking
 
     name = checked(namespace)
     if chunk_tokens < _SMALLEST_CHUNK:
@@ -134,7 +134,7 @@ def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool
     from recollect.engines.sqlite.backup import restore_backup
     from recollect.errors import InvalidInput
     from recollect.memory.settings import load_settings
-    from recollect.runtime.place import Address, read_place
+    from recollect.runtime.files import Address, read_place
 
     place = load_settings().store if path is None else read_place(str(path))
     if isinstance(place, Address):

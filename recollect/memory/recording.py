@@ -20,7 +20,7 @@ import apsw
 from recollect.errors import InvalidInput, StoreError
 from recollect.memory.settings import own_places
 from recollect.record import NodeId, from_microseconds, to_microseconds, utc_now
-from recollect.runtime.database import own_database
+from recollect.runtime.files import own_database
 
 #: Its file in the data folder.
 FILE = "recording.db"

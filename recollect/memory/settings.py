@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, StoreError
 from recollect.record.ids import DEFAULT_NAMESPACE, Namespace, namespace
-from recollect.runtime.place import Address, Place, read_address, read_place
+from recollect.runtime.files import Address, Place, read_address, read_place
 
 if TYPE_CHECKING:
     from recollect.models.language.budget import Limits

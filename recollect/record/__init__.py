@@ -1,6 +1,5 @@
 """The records: frozen dataclasses, ids, time, and their JSON. Imports nothing of ours but errors."""
 
-from recollect.record.derived import Node, NodeKind, Origin
 from recollect.record.ids import (
     DEFAULT_NAMESPACE,
     ID_FORM,
@@ -11,11 +10,16 @@ from recollect.record.ids import (
     NodeId,
     changed_name,
     checked_id,
+    from_microseconds,
     is_within,
+    iso,
     namespace,
     namespace_part,
     new_id,
+    parse_time,
     stable_id,
+    to_microseconds,
+    utc_now,
 )
 from recollect.record.nodes import (
     HIDDEN,
@@ -28,6 +32,9 @@ from recollect.record.nodes import (
     Kind,
     Message,
     Metadata,
+    Node,
+    NodeKind,
+    Origin,
     Part,
     PartKind,
     Role,
@@ -38,7 +45,6 @@ from recollect.record.nodes import (
     Version,
     Window,
 )
-from recollect.record.time import from_microseconds, iso, parse_time, to_microseconds, utc_now
 from recollect.record.tree import has_circle, path_to, reading_order
 
 __all__ = [

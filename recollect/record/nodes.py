@@ -6,7 +6,7 @@ Texts are stored once: a message holds its words whole, a chunk or a window only
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -134,7 +134,7 @@ class Message:
 
     @property
     def is_chunk(self) -> bool:
-        """Whether this is a piece of a message (`recollect.record.pieces`)."""
+        """Whether this is a piece of a message (`recollect.record.nodes`)."""
         return False
 
 
@@ -157,7 +157,7 @@ class ToolCall:
 
     @property
     def is_chunk(self) -> bool:
-        """Whether this is a piece of a result (`recollect.record.pieces`)."""
+        """Whether this is a piece of a result (`recollect.record.nodes`)."""
         return False
 
 
@@ -191,7 +191,7 @@ class Chunk:
 @dataclass(frozen=True, slots=True)
 class Window:
     """A run of messages by position, first and last included [0]. Never stored: it follows from the number of messages
-    (`recollect.text.windows`).
+    (`recollect.text.sentences`).
     """
 
     conversation_id: NodeId
@@ -266,3 +266,118 @@ class Thread:
     tool_calls: tuple[ToolCall, ...] = ()
     turns: tuple[Turn, ...] = ()
     chunks: tuple[Chunk, ...] = field(default=())
+
+
+# Pieces of long messages and tool results, and documents, read as messages and tool calls of their own [4].
+
+_NOBODY = NodeId("")  # of a field that is always given
+
+
+@dataclass(frozen=True, slots=True)
+class MessageChunk(Message):
+    """A piece of a message. `id` is that of the chunk, `content` and `tokens` are those of the piece, all else is the
+    message's. `part` is the number of the attachment that it is a piece of, -1 for the message's own words.
+    """
+
+    chunk_index: int = 0
+    chunk_parent_id: NodeId = _NOBODY
+    part: int = -1
+
+    @property
+    def is_chunk(self) -> bool:
+        """It is."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallChunk(ToolCall):
+    """A piece of the result of a tool call. `id` is that of the chunk, `result` the words of the piece."""
+
+    chunk_index: int = 0
+    chunk_parent_id: NodeId = _NOBODY
+
+    @property
+    def is_chunk(self) -> bool:
+        """It is."""
+        return True
+
+
+def document_message(document: Document, text: str | None = None) -> Message:
+    """A document, or a part of its text, as something that can be read where messages are read. It is in no
+    conversation; its speaker is its title.
+    """
+    return Message(
+        id=document.id,
+        conversation_id=_NOBODY,
+        role=Role.TOOL,
+        content=document.content if text is None else text,
+        kind=Kind.CONTEXT,
+        speaker=document.title,
+        timestamp=document.created,
+    )
+
+
+def message_chunk(message: Message, chunk: Chunk) -> MessageChunk:
+    """The piece of a message that a chunk names."""
+    text = message.content if chunk.part < 0 else message.parts[chunk.part].text
+    piece = {"id": chunk.id, "content": text[chunk.start : chunk.end], "tokens": chunk.tokens, "parts": ()}
+    place = {"chunk_index": chunk.index, "chunk_parent_id": message.id, "part": chunk.part}
+    return MessageChunk(**_values(message) | piece | place)
+
+
+def tool_call_chunk(call: ToolCall, chunk: Chunk) -> ToolCallChunk:
+    """The piece of a tool call's result that a chunk names; `call` has its result filled in."""
+    piece = {"id": chunk.id, "result": call.result[chunk.start : chunk.end]}
+    return ToolCallChunk(**_values(call) | piece | {"chunk_index": chunk.index, "chunk_parent_id": call.id})
+
+
+def _values(record: Message | ToolCall) -> dict[str, Any]:
+    of = Message if isinstance(record, Message) else ToolCall
+    return {field.name: getattr(record, field.name) for field in fields(of)}
+
+
+# What is derived from the record, or said beside it: summaries, facts, entities, topics … as one shape of node.
+
+
+class NodeKind(StrEnum):
+    """The kinds of nodes beside the record (SYSTEM.md 2)."""
+
+    SUMMARY = "summary"
+    EPISODE = "episode"
+    FACT = "fact"
+    ENTITY = "entity"
+    TOPIC = "topic"
+    SEGMENT = "segment"
+    REPORT = "report"
+
+
+class Origin(StrEnum):
+    """Where a node comes from. What was said or imported cannot be made again and is in a dump; what is derived can."""
+
+    SAID = "said"  # by a person: stored as such, or corrected by hand
+    IMPORTED = "imported"
+    DERIVED = "derived"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node beside the record.
+
+    `key` is what its kind is looked up by (of a fact its entity, of an entity its name, of a summary its level).
+    `state` is "live", or what took it out of the living ("stale", "superseded", "merged"). `made_by` names prompt,
+    version and model of what is derived. `text` are its words; erasing removes text, key and body.
+    """
+
+    id: NodeId
+    kind: NodeKind
+    key: str = ""
+    text: str = ""
+    state: str = "live"
+    conversation_id: NodeId | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    score: float = 0.0
+    origin: Origin = Origin.DERIVED
+    made_by: str = ""
+    body: Metadata = NOTHING
+    erased: bool = False

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from recollect.record.derived import Node, NodeKind, Origin
+from recollect.record.ids import from_microseconds, parse_time, to_microseconds
 from recollect.record.nodes import (
     Chunk,
     Conversation,
@@ -21,6 +21,9 @@ from recollect.record.nodes import (
     Edge,
     Kind,
     Message,
+    Node,
+    NodeKind,
+    Origin,
     Part,
     PartKind,
     Role,
@@ -29,7 +32,6 @@ from recollect.record.nodes import (
     Turn,
     Version,
 )
-from recollect.record.time import from_microseconds, parse_time, to_microseconds
 
 _ENUMS: Mapping[tuple[type, str], type[Enum]] = {
     (Message, "role"): Role,

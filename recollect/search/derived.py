@@ -1,7 +1,7 @@
 """What was derived and answers a question: facts and summaries, each with the messages that it was made of.
 
 They are found by their own words and meaning, within their own partition, and stand beside the results: no message
-ranks higher or lower because of them (`python -m benchmarks.derived` says what that would have gained).
+ranks higher or lower because of them (that was tried, and gained nothing).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from recollect.search.query.filtering import holds
 from recollect.search.results.result import DerivedHit
 from recollect.search.scoring import own_coverage
 from recollect.search.weights import DERIVED_CLOSE, DERIVED_POOL, DERIVED_SHARE
-from recollect.store import View
+from recollect.store import View, Where
 from recollect.store.passages import Filter, Partition
 
 _MADE_OF = ("COVERS", "DERIVES_FROM")
@@ -28,16 +28,26 @@ _DEEP = 3  # steps: of a topic, a strategic and a tactical summary to messages
 _MANY = 300  # edges that are followed in a step: of a month some of its messages will do
 
 
-def derived_hits(view: View, asked: Asked, most: Mapping[str, int] | None = None) -> tuple[DerivedHit, ...]:
+def derived_hits(
+    view: View, asked: Asked, most: Mapping[str, int] | None = None, *, titled: NodeId | None = None
+) -> tuple[DerivedHit, ...]:
     """The best facts and summaries for a question, facts first, at most so many of a kind. None where messages of a
     kind or by words are asked.
+
+    Where the question is in the title of a conversation, `titled`, its own summary is the only one: the words of its
+    title need not be in it, and may be in those of others.
     """
     wanted = asked.search.filter
     if not asked.question.terms or asked.phrases or wanted.kinds or asked.search.sort == "newest":
         return ()
     found: list[DerivedHit] = []
     allowed = _MOST if most is None else most
-    for node, score in _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE):
+    ranked = _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE)
+    if titled is not None:
+        where = Where(kinds=(NodeKind.SUMMARY,), keys=("conversation",), states=("live",), conversation=titled)
+        own = view.find(Node, where, limit=1).items
+        ranked = [(node, 1.0) for node in own] + [pair for pair in ranked if pair[0].kind is NodeKind.FACT]
+    for node, score in ranked:
         if not _holds(node, asked.today) or _count(found, node) >= allowed.get(node.kind.value, 0):
             continue
         hit = _hit(view, node, score, wanted, asked.excluded)

@@ -9,7 +9,7 @@ import numpy as np
 
 from recollect.models.embedding import TokenEmbedder
 from recollect.record import REPORTS, Document, NodeId
-from recollect.record.outline import place_in
+from recollect.record.tree import place_in
 from recollect.search.beyond import Beyond
 from recollect.search.query.asking import Asked
 from recollect.search.query.request import Search

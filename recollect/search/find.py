@@ -8,13 +8,12 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from recollect.index.threads import turn
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Message, Node
+from recollect.runtime.processes import turn
 from recollect.search.derived import derived_hits, found_facts
 from recollect.search.documents import Filed, document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message
-from recollect.search.moments import placed
 from recollect.search.query.asking import Asked, ask
 from recollect.search.query.forms import pictures, surface
 from recollect.search.query.request import Search
@@ -116,8 +115,7 @@ class Searcher:
         return replace(results, query=search.query.text, corrected=mended.text)
 
     def _ask(self, view: View, search: Search) -> Asked:
-        asked = ask(view, search, self._embedder, self._quality, self._today())
-        return placed(view, asked, self._embedder, self._quality)
+        return ask(view, search, self._embedder, self._quality, self._today())
 
     def _looked_up(self, view: View, asked: Asked) -> tuple[Titled, Ranking, Ranking | None]:
         """The titles that match, the passages, and the documents' passages."""
@@ -202,6 +200,8 @@ def _results(
     search = asked.search
     grouped = by_message if search.group_by == "message" else by_conversation
     page = grouped(view, asked, found, titles, model)
+    first = page.hits[0].conversation.id if page.hits else None
+    titled = next((m.conversation_id for m in titles.best.values() if m.holds_all and m.conversation_id == first), None)
     files, until = Filed(), page.next or search.offset + search.limit
     if filed is not None:
         files = document_hits(view, asked, filed, until, model, alone=not page.hits)
@@ -219,9 +219,8 @@ def _results(
         with_words=page.held + files.held,
         next=until if files.further else page.next,
         notes=_notes(asked),
-        derived=derived_hits(view, asked) if not search.offset else (),
+        derived=derived_hits(view, asked, titled=titled) if not search.offset else (),
         documents=files.hits,
-        moment=asked.moment,
         facets=count_facets(view, found.held_rows, found.pool) if search.facets else None,
     )
 
@@ -244,7 +243,6 @@ def _signals(asked: Asked, found: Ranking) -> tuple[str, ...]:
         "late interaction": found.mode == "quality",
         "people": bool(asked.named),
         "dates": bool(asked.question.dates),
-        "moment": asked.moment is not None,
         "order": asked.question.order is not None,
     }
     return tuple(name for name, used in told.items() if used)

@@ -20,7 +20,7 @@ from recollect.search.results.snippet import excerpt, excerpt_and_words, marking
 from recollect.search.titles import Titled, TitleMatch
 from recollect.store import View
 from recollect.store.passages import KINDS, Int, Owner, PassageText
-from recollect.text.windows import windows_around
+from recollect.text.sentences import windows_around
 
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score
@@ -131,9 +131,13 @@ def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, 
             ids = [f.text.message_id for f in found if f.ranked.conversation == number]
             of_group = [shown[message_id] for message_id in ids if message_id in shown]
             score = best.get(number) or max((hit.score for hit in of_group), default=0.0)
-            title = named.best[number].passage if number in named.best else named.rest.get(number)
-            if not of_group and title is not None:
-                of_group = _title_hits(view, asked, title, score, ranking.words)
+            match = named.best.get(number)
+            title = match.passage if match is not None else named.rest.get(number)
+            if title is not None and (not of_group or (match is not None and match.is_query and not newest)):
+                of_title = _title_hits(view, asked, title, score, ranking.words)
+                opened = {hit.message.id for hit in of_title}
+                of_title += [hit for hit in of_group if hit.message.id not in opened]
+                of_group = of_title[:_MESSAGES_SHOWN]
             if of_group:
                 results.append((score, of_group))
         at = last
@@ -368,7 +372,7 @@ def titles_to_show(view: View, asked: Asked, titles: Titled, found: Int) -> Titl
 
 
 def _title_hits(view: View, asked: Asked, passage: int, score: float, words: Sequence[str]) -> list[MessageHit]:
-    """A conversation found by its title alone is shown by the first of its messages that may be found."""
+    """A conversation that is found by its title is shown by the first of its messages that may be found."""
     texts = view.passages([passage])
     if not texts or texts[0].conversation_id is None:
         return []

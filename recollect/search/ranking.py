@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.index.statistics import LENT_BELOW
+from recollect.index.numeric import LENT_BELOW
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.search.known import Fit, Signs, fit, likelihood, signs
 from recollect.search.late import Late, late_interaction, wanted
@@ -257,7 +257,6 @@ def rank(
         titled=titles.held,
         typed=asked.typed,
         quoted=bool(asked.quoted),
-        moment=asked.moment,
         lent=lent if lent and features.size < LENT_BELOW else {},
     )
     instant, shares = weighed(matrix(evidence), INSTANT), own_coverage(features)

@@ -17,7 +17,7 @@ from recollect.record import (
     from_microseconds,
     to_microseconds,
 )
-from recollect.record.outline import place_in
+from recollect.record.tree import place_in
 from recollect.search.derived import derived_hits
 from recollect.search.known import Fit
 from recollect.search.query.asking import Asked, ask

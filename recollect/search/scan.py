@@ -14,9 +14,8 @@ from recollect.search.results.facets import counted
 from recollect.search.results.result import Hit, MessageHit, SearchResults, Why
 from recollect.search.results.snippet import excerpt, marking, words_in
 from recollect.store import View
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import terms, words
-from recollect.text.windows import windows_around
+from recollect.text.sentences import windows_around
+from recollect.text.terms import STOP_WORDS, terms, words
 
 _LOOKED_AT = 20  # messages for each result wanted: filters leave fewer
 _MOST = 20_000  # messages that are read for one search

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recollect.index.numeric import dots
-from recollect.search.query.clauses import Order
-from recollect.search.query.moment import Moment
 from recollect.search.query.question import Question
+from recollect.search.query.wants import Order
 from recollect.search.weights import (
     FIRST_OF_SEVERAL,
     IN_ORDER,
@@ -26,7 +25,7 @@ from recollect.search.weights import (
     QUOTED,
 )
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, Bool, Features, Float
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 
 _SAID = KINDS.index("said")
 _USER = ROLES.index("user")
@@ -61,7 +60,7 @@ class Evidence:
     `named` counts the people in the question, `titles` is how near in meaning the titles of their conversations are,
     `typed` says that the question is a few words rather than a sentence, and `titled` (n, t) which of these the titles
     hold; `quoted` that a sentence quotes something. `late` and `around` are late interaction, of the quality mode
-    alone. `moment` is what the time is told by, `order` the place in time among those that match, where the first or
+    alone. `order` is the place in time among those that match, where the first or
     the last is meant. `lent` are the spreads of what was said, by the term, for passages that are too few.
     """
 
@@ -74,7 +73,6 @@ class Evidence:
     quoted: bool = False
     late: Float | None = None
     around: Float | None = None
-    moment: Moment | None = None
     order: Float | None = None
     lent: Mapping[str, Spread] = field(default_factory=dict)
 
@@ -256,10 +254,6 @@ def _as_typed(evidence: Evidence) -> Float:
     return evidence.features.sought * np.float32(QUOTED if evidence.quoted else 1.0)
 
 
-def _moment(evidence: Evidence) -> Float:
-    return evidence.nothing if evidence.moment is None else evidence.moment.fits(evidence.features.times)
-
-
 #: Every term, in the order in which `--why` and the documentation tell them.
 TERMS: tuple[Term, ...] = (
     Term("words", "all", "how much of the question it covers together with the messages around it", _words),
@@ -282,7 +276,6 @@ TERMS: tuple[Term, ...] = (
         "said on a day that the question names, or near it",
         lambda e: e.features.inside + e.features.near,
     ),
-    Term("moment", "all", "said on the side of what happened that the question means", _moment),
     Term("order", "all", "the first or the last of what matches, where that is meant", lambda e: _given(e.order, e)),
     Term("title", "all", "likeness of its conversation's title", lambda e: e.titles),
     Term("answers", "all", "likeness of the message before, if that is a question", _answers),

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from recollect.record import Conversation, Document, Message, Node, NodeId, ToolCall
 from recollect.store import IndexDamaged, View
 from recollect.store.passages import Owner
-from recollect.text.flags import Flag
-from recollect.text.secret_values import changes, is_word
+from recollect.text.language import Flag
+from recollect.text.secret_formats import changes, is_word
 from recollect.text.secrets import AUTHORIZATION, KEY, PASSWORD, PRIVATE_KEY, Secret, begins, find_secrets, replaced
 
 T = TypeVar("T")

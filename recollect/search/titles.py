@@ -10,20 +10,24 @@ import numpy as np
 from recollect.record import NodeId
 from recollect.search.query.asking import Asked, Groups, title_query
 from recollect.search.scoring import own_coverage
-from recollect.search.weights import TITLE_LIKE, TITLE_SHARE, TITLE_WORDS, TITLES
+from recollect.search.weights import ALL, TITLE_LIKE, TITLE_SHARE, TITLE_WORDS, TITLES
 from recollect.store import View
 from recollect.store.passages import Bool, Float, Int
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 from recollect.text.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
 class TitleMatch:
-    """A title that holds most of the question: its passage, its conversation, and what it adds to that one's score."""
+    """A title that holds most of the question: its passage, its conversation, and what it adds to that one's score.
+    Whether the title holds all of the question, and whether the question is the title, word by word.
+    """
 
     passage: int
     conversation_id: NodeId
     bonus: float
+    holds_all: bool = False
+    is_query: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,10 @@ def title_matches(view: View, asked: Asked) -> Titled:
         words = set(terms(text.text))
         told = len(words & asked_words) / (len(words) or 1)
         bonus = TITLE_WORDS * (float(share[at]) ** 2 + told**2)
-        matches[int(features.conversations[at])] = TitleMatch(text.number, text.conversation_id, bonus)
+        holds_all = bool(share[at] >= ALL)
+        matches[int(features.conversations[at])] = TitleMatch(
+            text.number, text.conversation_id, bonus, holds_all, holds_all and told == 1
+        )
     if features.whole or features.matches is None:
         return Titled(matches)
     rows = features.matches.rows.take(features.matches.shares >= TITLE_SHARE)

@@ -20,7 +20,6 @@ INSTANT: dict[str, float] = {
     "length": 0.33,
     "asker": 1.5,
     "date": 2.6,
-    "moment": 3.0,
     "order": 3.0,
     "title": 10.0,
     "answers": 0.25,

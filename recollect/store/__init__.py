@@ -1,14 +1,25 @@
 """The port of the stores: `Store`, `Space`, `View`, `Change`. An engine implements base.py."""
 
 from recollect.store.base import Space, Store, View, Vocabulary
-from recollect.store.change import Change, EdgeKey, IndexChange, Lease, Mark, Record, Task
-from recollect.store.errors import Fenced, IndexDamaged, Stale, WrongEmbedder
-from recollect.store.invariants import Invariant
+from recollect.store.change import (
+    Change,
+    EdgeKey,
+    Fenced,
+    IndexChange,
+    IndexDamaged,
+    Lease,
+    Mark,
+    Record,
+    Stale,
+    Task,
+    WrongEmbedder,
+)
 from recollect.store.results import (
     Counts,
     End,
     Erased,
     IndexInfo,
+    Invariant,
     Lost,
     Page,
     Revision,

@@ -66,7 +66,7 @@ SAID_KINDS, DERIVED_KINDS = KINDS[:3], KINDS[9:]
 #: The states of derived nodes that may have passages. Another state takes them away.
 FINDABLE_STATES = ("live", "superseded", "same")
 
-#: Bits of `Passage.flags` above those of `recollect.text.flags`.
+#: Bits of `Passage.flags` above those of `recollect.text.language`.
 PEOPLE = 1 << 14  # in a session of people with names
 ROLES = ("user", "assistant", "system", "tool")
 ROLE_SHIFT = 16  # two bits: the role's place in ROLES

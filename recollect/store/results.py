@@ -2,14 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Generic, Literal, TypeVar
 
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
-from recollect.store.invariants import Invariant
 from recollect.store.passages import EmbedderId
+
+
+class Invariant(StrEnum):
+    """An invariant, in the words in which it is reported. An engine checks those that its form lets break."""
+
+    # --- of the record: only a copy mends what is wrong with it
+    FILE_IS_WHOLE = "the file is whole"
+    REFERENCES = "no row refers to a missing one"
+    HAS_CONVERSATION = "every message has its conversation"
+    ONE_NAMESPACE = "a message and its conversation are of one namespace"
+    HAS_PARENT = "the parent of a message is a message of the same conversation"
+    NO_CIRCLE = "no message answers itself, by whatever detour"
+    POSITIONS = "the positions of a conversation run from 0 without gap"
+    ACTIVE_PATH = "the parent of an active message is active"
+    ACTIVE_END = "the active path ends at the conversation's last message"
+    TOOL_CALL = "a tool call belongs to a message, and names a result that is there"
+    TURN = "a turn names messages that are there"
+    TURNS_FOLLOW = "turns follow each other"
+    HAS_WHOLE = "a chunk has its parent"
+    CHUNKS_FOLLOW = "the chunks of a text follow each other without gap"
+    ERASED = "what was erased has no words left"
+    EDGES = "an edge whose ends are both there is drawn"
+
+    # --- of what is derived for search: it is made anew from the record
+    FINDABLE = "what has words is in the search index"
+    UPGRADED = "the messages of an older version are in the search index"
+    DELETED = "what is deleted is not in the search index"
+    LEADS_SOMEWHERE = "the search index leads to things that are there"
+    ONCE = "nothing is in the search index twice"
+    IN_ONE_PLACE = "every passage is in one segment or in the tail"
+    HAS_WORDS = "every passage has its words"
+    WORDS_READABLE = "the words of the search index can be read"
+    TAIL_READABLE = "the tail of the search index can be read"
+    SEGMENTS_READABLE = "the segments of the search index can be read"
+    QUALITY = "quality vectors belong to passages, and come with their tokens"
+    PIECES_COUNTED = "the passages with word pieces are counted"
+    SPEAKERS = "who speaks is known by living passages"
+    NOTHING_LEFT = "nothing is left of generations that are gone"
+
 
 R = TypeVar("R", Conversation, Message, ToolCall, Turn, Chunk, Document, Node)
 
@@ -178,3 +219,35 @@ class StoreInfo:
     engine: str
     schema: int
     bytes: int  # on disk; 0 where the engine does not tell
+
+
+# What was read in a view, kept for as long as nothing is written: what is asked often in a session is read once.
+
+T = TypeVar("T")
+
+_MOST_KEPT = 64  # readings
+
+
+class Kept:
+    """The last reading of each name, of one space. What is kept is handed out again as it is: nobody may change it.
+    Thread-safe.
+    """
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, tuple[Hashable, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, stamp: Hashable, name: Hashable, read: Callable[[], T]) -> T:
+        """What a view of this stamp says under a name: as it was read before, if nothing was written since."""
+        with self._lock:
+            before = self._kept.pop(name, None)
+            if before is not None and before[0] == stamp:
+                self._kept[name] = before
+                found: T = before[1]
+                return found
+        fresh = read()
+        with self._lock:
+            self._kept[name] = stamp, fresh
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return fresh

@@ -2,78 +2,20 @@
 
 from __future__ import annotations
 
-from recollect.text.folding import fold
-from recollect.text.stopwords import AUXILIARIES, PRONOUNS, QUESTION_WORDS, STOP_WORDS
-from recollect.text.terms import words
+import re
+from enum import IntFlag
+from functools import cache
 
-_MORE_ENGLISH = "whose may might must shall us don didn doesn isn wasn ever please tell show give got get let"
-_ENGLISH = frozenset(word for word in STOP_WORDS if word.isalpha()) | frozenset(_MORE_ENGLISH.split())
+from recollect.text.terms import AUXILIARIES, PRONOUNS, QUESTION_WORDS, STOP_WORDS, fold, words
+from recollect.text.words import word_lists
+
+_LANGUAGES = {name: frozenset(small_words) for name, small_words in word_lists("languages").items()}
+_ENGLISH = frozenset(word for word in STOP_WORDS if word.isalpha()) | _LANGUAGES.pop("English")
 _MAKE_A_SENTENCE = PRONOUNS | AUXILIARIES | QUESTION_WORDS
 _LAST_LATIN = "\u024f"
 _END_A_SENTENCE = (".", "!", "?", "。", "！", "？", "؟", "۔", "।")
 
-#: Frequent small words of other languages that are written in Latin letters, without accents; single letters are
-#: labels ("vitamin C or D") too often.
-_SMALL_WORDS = {
-    "German": """
-        der die das den dem des ein eine einen einem einer und oder aber nicht ist sind war waren wir ich du
-        er sie es mir mich dir dich uns ihr ihm was wer wie wo wann warum welche welcher welches habe hast hat
-        haben mein meine meinen meiner mit von vom zu zum zur fur auf aus bei nach im in an am als auch noch
-        nur so wenn dass kann konnen wurde wird werden hatte gesagt gibt
-    """,
-    "French": """
-        le la les un une des du de et ou mais ne pas est sont etait je tu il elle nous vous ils elles mon ma
-        mes ton ta tes son sa ses que qui quoi quel quelle quels quelles comment quand pourquoi avec sans pour
-        dans sur par au aux ce cet cette ces ai as avons avez ont qu en
-    """,
-    "Spanish": """
-        el la los las un una unos unas de del pero no es son era fue yo tu ella nosotros mi mis su sus que
-        quien cual como cuando donde por para con sin sobre en al se me te lo le les he has ha hay cuanto
-        cuantos esta
-    """,
-    "Italian": """
-        il lo la gli le un uno una di del della dei delle ma non sono era io tu lui lei noi voi loro mio mia
-        miei che chi cosa come quando dove perche quale con senza per su nel nella al alla da dal ho hai ha
-    """,
-    "Portuguese": """
-        os as um uma de do da dos das ou mas nao foi era eu tu ele ela nos meu minha meus minhas que quem qual
-        como quando onde por para com sem sobre em no na nos nas ao se me te lhe tem tenho quanto
-    """,
-    "Dutch": """
-        de het een en of maar niet is zijn was waren ik jij je hij zij we wij mijn jouw wat wie hoe waar
-        wanneer waarom welke met van voor op aan bij naar uit over te om dat die deze dit heb hebt heeft
-        hebben had kan
-    """,
-    "Swedish": """
-        och eller men inte som den det ett en jag du han hon vi ni min mitt mina vad vem hur var nar varfor
-        vilken med av for till fran om har hade kan ska skulle
-    """,
-    "Danish and Norwegian": """
-        og eller men ikke som den det et en jeg du han hun vi min mitt mine hva hvad hvem hvordan hvor hvornar
-        nar hvorfor hvilken med av af for til fra om er var har hadde havde kan skal
-    """,
-    "Polish": """
-        lub ale nie jest sa byl byla to ten ta te ja ty on ona my moj moja moje co kto jak gdzie kiedy
-        dlaczego ktory ktora ze we na do od po za przez czy mam ma
-    """,
-    "Czech": """
-        nebo ale ne je jsem jsou byl byla to ten ta ja ty on ona muj moje co kdo jak kde kdy proc ktery ze ve
-        na do od po za pro jsi mam ma se si
-    """,
-    "Turkish": """
-        ve veya ama degil bir bu su ben sen biz siz benim senin ne kim nasil nerede neden hangi ile icin gibi
-        kadar var yok mi mu da de
-    """,
-    "Indonesian": """
-        dan atau tetapi tidak adalah yang ini itu saya kamu dia kami kita apa siapa bagaimana di mana kapan
-        mengapa dengan untuk dari ke pada sudah akan bisa ada
-    """,
-    "Finnish": """
-        ja tai mutta ei on ovat oli mina sina han me te minun sinun mika kuka miten missa milloin miksi joka
-        etta kun jos niin
-    """,
-}
-_FOREIGN = tuple(frozenset(small_words.split()) for small_words in _SMALL_WORDS.values())
+_FOREIGN = tuple(_LANGUAGES.values())
 #: Frequent small words of all these languages, English apart; folded.
 FOREIGN_SMALL_WORDS = frozenset[str]().union(*_FOREIGN)
 
@@ -123,3 +65,156 @@ def is_foreign_script(text: str) -> bool:
 
 def _most_small_words(found: frozenset[str]) -> int:
     return max(len(found & small_words) for small_words in _FOREIGN)
+
+
+# What can be told of a message at a glance, as bits made once at import: no search reads texts for it.
+
+#: Of longer texts only so many characters of the beginning and of the end are looked at.
+LOOKED_AT = 20_000
+
+
+class Flag(IntFlag):
+    """What a message is or has. The values are stored: they never change."""
+
+    QUESTION = 1  # ends with a question mark
+    TIME = 2  # names a day, month, year or other time
+    NUMBER = 4  # has a figure or a number word
+    PLACE = 8  # has a capitalised word inside a sentence, as names of places are
+    INSTRUCTION = 16  # a standing instruction: "always", "from now on"
+    PREFERENCE = 32  # states a preference: "I prefer", "rather than"
+    NEVER = 64  # says that something has not been: "never", "haven't"
+    DATE = 128  # is a date and nothing else, as titles are that nobody chose
+    SECRET = 256  # holds a key, a token or a password, or a part of one (recollect.text.secrets)
+
+
+def flags(text: str) -> Flag:
+    """The flags of a message but SECRET, for which all of a text is looked at. The words are English, question marks of
+    any script.
+    """
+    seen = text if len(text) <= 2 * LOOKED_AT else f"{text[:LOOKED_AT]}\n{text[-LOOKED_AT:]}"
+    found = int(Flag.QUESTION) if seen.rstrip().endswith(_QUESTION_MARKS) else 0
+    if re.search(_PLACE, seen):
+        found |= Flag.PLACE
+    lowered = seen.lower()  # twice as fast as patterns that ignore case
+    if len(seen) <= _LONGEST_DATE and re.fullmatch(_DATE, lowered):
+        found |= Flag.DATE
+    if re.match(_INSTRUCTION_AT_ONCE, lowered):
+        found |= Flag.INSTRUCTION
+    for flag, pattern, cues in _signs():
+        if (not cues or any(cue in lowered for cue in cues)) and pattern.search(lowered):
+            found |= flag
+    return Flag(found)
+
+
+_QUESTION_MARKS = ("?", "？", "؟", "⁇", "\u037e")  # the last is the Greek one
+
+_WEEKDAYS = "|".join(word_lists("calendar")["weekdays"])
+_MONTHS = "|".join(name for name in word_lists("calendar")["months"] if name != "may")
+_SEASONS = "summer|winter|spring|fall"
+_SPANS = "week|weekend|month|year"
+_UNITS = "days|weeks|months|years"
+
+# Each begins with the first letters of all that follows: most words are passed over at once.
+_TIME = rf"""\b(?=[\dadfijlmnorstwy])(?:
+    yesterday | today | tonight | tomorrow | ago | recently | since | weekend
+  | last\ (?:{_SPANS}|night|{_SEASONS}|{_WEEKDAYS})
+  | next\ (?:{_SPANS}|{_SEASONS})
+  | this\ (?:{_SPANS}|morning|summer)
+  | {_WEEKDAYS} | {_MONTHS} | in\ may
+  | (?:19|20)\d\d
+  | (?:a\ few|\d+)\ (?:{_UNITS})
+)\b"""
+
+_NUMBER = r"""\b(?:
+    \d+ | one | two | three | four | five | six | seven | eight | nine | ten | twelve
+  | dozen | couple | several | hundred | thousand | once | twice
+)\b"""
+
+_PLACE = "[A-Z](?<=[a-z,;:] .)[a-z]"  # begins with the capital: all other characters are passed over at once
+
+_INSTRUCTION_AT_ONCE = r"(?:please )?(?:always|never)\b"
+
+_INSTRUCTION = r"""\b(?=[fikrw])(?:
+    from\ now\ on
+  | when(?:ever)?\ i\ ask
+  | in\ (?:the\ )?future\ (?:answers|responses|messages|conversations)
+  | remember\ (?:to|that)
+  | keep\ in\ mind
+)\b"""
+
+_PREFERENCE = r"""\b(?=[imr])(?:
+    i(?:'d|\ would|\ really|\ also|\ usually|\ generally)*\ (?:prefer|rather|avoid|favou?r)
+  | i(?:'m|\ am)\ (?:(?:more\ )?(?:comfortable|inclined)|not\ comfortable)
+  | i\ (?:don't|do\ not)\ (?:like|want)
+  | i(?:'ve)?\ (?:decided|chose|chosen)
+  | my\ preference | instead\ of | rather\ than
+)\b"""
+
+_NEVER = r"\b(?:never|haven't|have\ not|not\ yet)\b"
+
+_LONGEST_DATE = 60  # characters
+# What it can read it reads in one way only: in several, a long number that is no date would be tried for ever.
+_DATE = rf"""(?x)
+    (?=[^\W_]) (?=.*\d) (?=.*(?:[a-z]{{3}} | \d{{4}} | \d[:./-]\d))
+    (?: [\W_\d] | (?<=\d)(?:st|nd|rd|th) | {_WEEKDAYS} | {_MONTHS} | may | [ap]\.?m | of | on | at | the
+      | (?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|t|z|utc|gmt)(?![a-z]) )+
+"""
+
+
+# One of these stands in whatever the pattern finds. Most messages hold none, which is told in a tenth of the time.
+_INSTRUCTION_CUES = ("from now on", " i ask", " future ", "remember t", "keep in mind")
+_PREFERENCE_CUES = (
+    *("prefer", "rather", "avoid", "favo", "comfortable", "inclined", "i don't", "i do not"),
+    *("decided", "chose", "instead of"),
+)
+_NEVER_CUES = ("never", "haven't", "have not", "not yet")
+
+
+@cache
+def _signs() -> tuple[tuple[int, re.Pattern[str], tuple[str, ...]], ...]:
+    """Flags, their patterns and cues. Compiled by who first reads a message: a search reads none, and takes longer to
+    start than to search.
+    """
+    return (
+        (Flag.TIME.value, re.compile(_TIME, re.VERBOSE), ()),
+        (Flag.NUMBER.value, re.compile(_NUMBER, re.VERBOSE), ()),
+        (Flag.INSTRUCTION.value, re.compile(_INSTRUCTION, re.VERBOSE), _INSTRUCTION_CUES),
+        (Flag.PREFERENCE.value, re.compile(_PREFERENCE, re.VERBOSE), _PREFERENCE_CUES),
+        (Flag.NEVER.value, re.compile(_NEVER, re.VERBOSE), _NEVER_CUES),
+    )
+
+
+# Facts about the person whose memory it is, said to that person.
+
+_OF_THE_USER = re.compile(r"^The user's ")
+_THE_USER = re.compile(r"^The user ([a-z]+)\b")
+_IRREGULAR = {"is": "are", "has": "have", "was": "were", "does": "do", "goes": "go", "isn't": "aren't"}
+_HISSING = ("sses", "shes", "ches", "xes", "zzes", "oes")
+
+
+def addressed(content: str) -> str:
+    """The same with "you" where it is clear how that is said, else as it is.
+
+    >>> addressed("The user's brother is Anders."), addressed("The user likes Tidepool.")
+    ('Your brother is Anders.', 'You like Tidepool.')
+    >>> addressed("The user studies law."), addressed("The user always takes the train.")
+    ('You study law.', 'The user always takes the train.')
+    """
+    if _OF_THE_USER.match(content):
+        return _OF_THE_USER.sub("Your ", content)
+    found = _THE_USER.match(content)
+    verb = None if found is None else _second_person(found[1])
+    return content if found is None or verb is None else f"You {verb}{content[found.end() :]}"
+
+
+def _second_person(verb: str) -> str | None:
+    """The verb as it stands after "you"; None for what may be no verb."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if verb.endswith("ed"):
+        return verb
+    if not verb.endswith("s") or verb.endswith(("ss", "us", "ways")):
+        return None
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    return verb[:-2] if verb.endswith(_HISSING) else verb[:-1]

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from recollect.text.secret_formats import FORMATS
-from recollect.text.secret_values import (
+from recollect.text.secret_formats import (
     EVERYWHERE,
+    FORMATS,
     KEY_WORDS,
     PASSWORD_WORDS,
     is_expression,

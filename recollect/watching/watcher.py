@@ -7,9 +7,10 @@ from what is in. So it works on every file system, and may be killed at any mome
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,12 +24,83 @@ from recollect.importers.reading.growing import growing
 from recollect.importers.registry import reader_of
 from recollect.ingest.importing import ImportReport, Progress
 from recollect.memory import Memory
-from recollect.watching.folders import Watched
-from recollect.watching.keeping_out import KeepingOut
-from recollect.watching.kept import Kept
-from recollect.watching.kin import Kin
-from recollect.watching.looking import Stamp, look
-from recollect.watching.memory_tools import is_of_memory_tool
+from recollect.watching.exclusions import KeepingOut, is_of_memory_tool
+from recollect.watching.imported_files import ImportedFiles, Stamp, Watched, look
+
+#: What lines name each other by. Within a string the quotes would be escaped, so that talk about these keys is none.
+_NAMES = re.compile(rb'"(?:uuid|parentUuid|logicalParentUuid|sessionId|leafUuid)"\s*:\s*"([^"\\]{1,200})"')
+_BLOCK = 1 << 20
+_OVERLAP = 4096  # a name that two blocks share is seen again
+_KIN_LINES = ".jsonl"
+
+
+@dataclass(slots=True)
+class _ReadPosition:
+    """Which file it is by its inode, and how far it was read."""
+
+    number: int
+    until: int = 0
+
+
+@dataclass(slots=True)
+class Kin:
+    """The files of one project folder of Claude Code."""
+
+    folder: Path
+    _read: dict[Path, _ReadPosition] = field(default_factory=dict)
+    _first: dict[int, Path] = field(default_factory=dict)  # by a name (its hash), a file that has it
+    _above: dict[Path, Path] = field(default_factory=dict)
+
+    def of(self, changed: Iterable[Path], files: Mapping[Path, Stamp]) -> set[Path]:
+        """The changed files of the folder and all that belong to them, among the `files` that are there."""
+        for file, stamp in files.items():
+            self._join_owner(file)
+            if file.name.endswith(_KIN_LINES):
+                self._learn(file, stamp)
+        wanted = {self._root(file) for file in changed}
+        return {file for file in files if self._root(file) in wanted}
+
+    def _join_owner(self, file: Path) -> None:
+        """A subagent's file, a note or a long output lies in the folder of its session."""
+        place = place_of(file.relative_to(self.folder).as_posix())
+        if place.session is not None:
+            self._join(file, self.folder / f"{place.session}{_KIN_LINES}")
+
+    def _learn(self, file: Path, stamp: Stamp) -> None:
+        """Reads what is new. A file that was replaced or cut is read again; what it named before counts still."""
+        read = self._read.setdefault(file, _ReadPosition(stamp.number))
+        if read.number != stamp.number or stamp.size < read.until:
+            read.number, read.until = stamp.number, 0
+        if stamp.size == read.until:
+            return
+        try:
+            with file.open("rb") as stream:
+                stream.seek(max(0, read.until - _OVERLAP))
+                before = b""
+                while block := stream.read(_BLOCK):
+                    self._names_in(file, before + block)
+                    before = block[-_OVERLAP:]
+                read.until = stream.tell()
+        except OSError:
+            return
+
+    def _names_in(self, file: Path, block: bytes) -> None:
+        for name in _NAMES.findall(block):
+            other = self._first.setdefault(hash(name), file)
+            if other != file:
+                self._join(other, file)
+
+    def _join(self, one: Path, other: Path) -> None:
+        first, second = self._root(one), self._root(other)
+        if first != second:
+            self._above[second] = first
+
+    def _root(self, file: Path) -> Path:
+        while (above := self._above.setdefault(file, file)) != file:
+            self._above[file] = self._above[above]
+            file = above
+        return file
+
 
 #: Seconds between two looks; a look that takes long is followed by a longer pause.
 EVERY = 0.5
@@ -48,7 +120,7 @@ _log = logging.getLogger("recollect.watching")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PlaceImport:
     """What a round took in from one place."""
 
     label: str
@@ -67,7 +139,7 @@ class Round:
     that the user keeps out.
     """
 
-    taken: list[Taken] = field(default_factory=list)
+    taken: list[PlaceImport] = field(default_factory=list)
     left_out: int = 0
     kept_out: int = 0
     problems: list[Problem] = field(default_factory=list)  # told for the first time
@@ -106,7 +178,7 @@ class Watcher:
         self,
         memory: Memory,
         folders: Sequence[Watched],
-        kept: Kept,
+        kept: ImportedFiles,
         keeping_out: KeepingOut,
         *,
         progress: Callable[[Progress], None] | None = None,
@@ -212,7 +284,7 @@ class Watcher:
         self._rests[family.place] = self._clock() + min(_LONGEST_REST, took * _REST)
         self._kept.take(family.changed)
         if report is not None and report.sources:
-            done.taken.append(Taken(watched.label, report, took))
+            done.taken.append(PlaceImport(watched.label, report, took))
             done.problems += [problem for problem in report.problems if problem not in self._told]
             self._told.update(done.problems)
         return done

@@ -13,7 +13,7 @@ from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
-from recollect.watching.keeping_out import Patterns
+from recollect.watching.exclusions import Patterns
 
 pytestmark = pytest.mark.long
 

@@ -12,8 +12,7 @@ import recollect
 from recollect.memory import Memory
 from recollect.record import Part, PartKind
 from recollect.search.results.result import SearchResults
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import words
+from recollect.text.terms import STOP_WORDS, words
 
 pytestmark = pytest.mark.long
 

@@ -10,7 +10,7 @@ from benchmarks.ask import Asked, asked, report
 from benchmarks.datasets import Question, sets_named
 from benchmarks.intents import DEVELOPMENT, HELD_OUT, read_all
 from recollect.answer.ask.answer import Answer
-from recollect.answer.ask.intents import Intent
+from recollect.answer.intents import Intent
 
 
 def given(answer: str, text: str, found: tuple[str, ...] = ()) -> Asked:

@@ -105,7 +105,7 @@ def test_dates_in_words_are_read_as_utc():
 def test_absent_public_sets_are_told_in_one_line(tmp_path: Path):
     sets, missing = sets_named(ALL_NAMES, tmp_path)
 
-    assert [data.name for data in sets] == ["sample", "typed", "moments", "scripts"]
+    assert [data.name for data in sets] == ["sample", "typed", "scripts"]
     assert len(missing) == 1
 
 

@@ -15,7 +15,7 @@ import pytest
 import recollect
 from infinite_chat import InfiniteChatStorage
 from recollect.errors import InvalidInput, NotFound
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 LONG = "\n\n".join(f"Finding {i}: rotate the refresh token of client {i} every {i % 31} days." for i in range(12_000))
 
@@ -97,7 +97,7 @@ def test_the_example_runs_on_the_configured_store(home: Path) -> None:
 
 
 def test_the_example_runs_on_neo4j(neo4j_place: str) -> None:
-    from recollect.runtime.place import read_address
+    from recollect.runtime.files import read_address
 
     address = read_address(neo4j_place)
     auth = (address.user or "neo4j", address.password) if address.password else None

@@ -17,7 +17,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.record import Node, NodeId, NodeKind
 from recollect.store import Change
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 BUDGETS = (200, 500, 1_000, 2_000, 4_000, 10_000)
 
@@ -83,7 +83,13 @@ def test_an_empty_memory_gives_the_text_alone(memory: Memory) -> None:
     context = memory.prepare_context("Hello there")
     assert [message["role"] for message in context.messages] == ["system", "user"]
     assert context.messages[-1]["content"] == "Hello there"
-    assert context.index_form == "full"
+    assert context.index_form == "recent_only"
+
+
+def test_the_form_is_that_of_what_is_shown(sample: Memory) -> None:
+    for text in ("thanks!", "ok", "What did we decide about the sourdough starter?"):
+        context = sample.prepare_context(text)
+        assert bool(context.part("relevant") or context.part("index")) == (context.index_form != "recent_only")
 
 
 # --- the mark ------------------------------------------------------------------------------------------------------

@@ -347,6 +347,9 @@ def test_only_a_reason_ends_an_answer(memory: Memory, empty: str | None) -> None
     heard(memory, COMPLETIONS, events=events)
     thread = memory.conversation(memory.conversations()[0].conversation.id)
     assert (thread.messages[-1].content, thread.messages[-1].metadata) == ("It rains in Porto.", {})
+    assert [m.content for m in thread.messages if not m.deleted].count("It rains in Porto.") == 1
+    heard(memory, COMPLETIONS, events=events[:-1])
+    assert sum(row.messages for row in memory.conversations()) == 2 * len(memory.conversations())
 
 
 def test_words_in_parts_and_spoken_ones_are_heard(memory: Memory) -> None:

@@ -91,3 +91,30 @@ def test_what_was_deleted_can_be_said_anew(
     assert told[-4:] == [one["content"] for one in items[-4:]]
     assert sum(row.messages for row in own.conversations()) == 10
     assert own.upkeep.check() == []
+
+
+@pytest.mark.parametrize("gone", [slice(-2, None), slice(-4, -2)], ids=["the newest", "the one before"])
+@WIRES
+def test_a_summary_goes_on_beside_an_exchange_that_was_forgotten(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire, gone: slice
+) -> None:
+    """Of a summary and two exchanges one is left to be known by: that is no other talk, whose messages are new."""
+    items: list[Any] = []
+    for number in range(4):
+        items.append(user(f"The code of the door number {number} is 4417{number}."))
+        say(
+            begin(endless(), wire, items, SCOPE),
+            f"I noted that the code of {number} is 4417{number}.",
+            name=f"a{number}",
+        )
+        items.append(assistant(f"I noted that the code of {number} is 4417{number}."))
+    own = memory.beside("default")
+    (row,) = own.conversations()
+    path = own.latest(row.conversation.id, 99)
+    own.forget(*(one.id for one in path[gone]))
+    stays = [one.content for one in path if one not in path[gone]]
+    sent = [user("Summary: of codes."), assistant("Understood."), *items[-4:], user("And now?")]
+    say(begin(endless(), wire, sent, SCOPE), "It is 9 metres high.", name="z")
+    (row,) = own.conversations()
+    told = [m.content for m in own.latest(row.conversation.id, 99)]
+    assert told == [*stays, "And now?", "It is 9 metres high."]

@@ -14,7 +14,7 @@ from recollect.answer.tools import TOOLS
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Kind
-from recollect.text.marks import OPEN
+from recollect.text.clean import OPEN
 from tests.gateway.upstream import Upstream, upstream
 from tests.models.language.wire_server import Says
 

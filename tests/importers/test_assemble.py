@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recollect.importers.base import DraftCall, DraftConversation, DraftDocument, DraftMessage, Problems
 from recollect.importers.records.assemble import assemble, assemble_document, chunks_of
 from recollect.record import DEFAULT_NAMESPACE, Kind, NodeId, Part, PartKind, Role, Thread, stable_id
-from recollect.text.marks import CLOSE, OPEN
+from recollect.text.clean import CLOSE, OPEN
 from tests.importers.given import count_tokens
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from recollect.index.blockfiles import BlockFiles
 from recollect.index.corpus import Corpus
+from recollect.index.files import BlockFiles
 
 #: Blocks of so few rows have every shape that large ones have: full ones, smaller ones, the rest.
 TINY = 64

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from recollect.index.columns import COLUMNS
 from recollect.index.numeric import closeness
-from recollect.index.source import TailRow
+from recollect.index.source import COLUMNS, TailRow
 from recollect.store.passages import KINDS, PEOPLE, ROLE_SHIFT, ROLES, CandidateQuery
 
 _DAY = 86_400_000_000

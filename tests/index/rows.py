@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recollect.index.columns import COLUMNS
-from recollect.index.quantize import to_int8
-from recollect.index.segment import seal, without
-from recollect.index.source import IndexState, SegmentMark, TailRow
+from recollect.index.numeric import to_int8
+from recollect.index.source import COLUMNS, IndexState, SegmentMark, TailRow, seal, without
 from recollect.record import NodeId
 from recollect.store.passages import KINDS, ROLE_SHIFT, Int
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from recollect.index import block as shortened_module
 from recollect.index import pool as pool_module
-from recollect.index import shortened as shortened_module
 from recollect.index import snapshot as snapshot_module
 from recollect.index.candidates import candidates
 from recollect.index.corpus import Corpus
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import TailRow
-from recollect.store.errors import IndexDamaged, WrongEmbedder
+from recollect.store.change import IndexDamaged, WrongEmbedder
 from recollect.store.passages import CandidateQuery, Features, Filter, Float, Partition
 from tests.index.plain import Plain
 from tests.index.rows import QUALITY_SIZE, SIZE, ListEngine, ListSource, made_rows, quality_vector, row

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from recollect.index import files as files_module
-from recollect.index.blockfiles import BlockFiles, plan
 from recollect.index.corpus import Corpus
+from recollect.index.files import BlockFiles, plan
 from recollect.index.source import SegmentMark
 from tests.index.rows import ListEngine, made_rows
 from tests.index.test_corpus import assert_is

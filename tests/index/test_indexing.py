@@ -10,7 +10,7 @@ from recollect.index.passages import is_person, threads_passages
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Kind, Part, PartKind, Thread
 from recollect.store.passages import PEOPLE, ROLE_SHIFT, ROLES, Owner, Partition, Passage
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 from tests.store.builders import START, branched, embedder, said, talk, thread
 
 

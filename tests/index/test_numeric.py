@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.index.numeric import best_three, bm25, closeness, packed_dots
+from recollect.index.numeric import best_three, bm25, closeness, packed_dots, to_int8, unit
 
 
 def test_bm25_of_one_occurrence_in_a_text_of_mean_length_is_one() -> None:
@@ -59,3 +59,27 @@ def test_packed_dots_with_nothing_are_zero() -> None:
     rows = np.ones((3, 8), np.int8)
     assert packed_dots(rows, np.zeros(8, np.float32)).tolist() == [0, 0, 0]
     assert packed_dots(rows[:0], np.ones(8, np.float32)).shape == (0,)
+
+
+# Vectors as int8 keep their directions.
+
+
+def test_a_cosine_survives_int8() -> None:
+    rows = unit(np.random.default_rng(7).normal(size=(200, 256)))
+    packed, scales = to_int8(rows)
+    assert packed.dtype == np.int8
+    assert (unit(packed) * rows).sum(axis=1).min() > 0.9995
+    assert packed * scales[:, None] == pytest.approx(rows, abs=0.002)
+
+
+def test_a_row_of_zeros_stays_one() -> None:
+    packed, scales = to_int8(np.zeros((1, 4), np.float32))
+    assert not packed.any()
+    assert scales[0] == 0
+    assert not unit(packed).any()
+
+
+def test_no_rows_are_no_rows() -> None:
+    packed, scales = to_int8(np.zeros((0, 4), np.float32))
+    assert packed.shape == (0, 4)
+    assert len(scales) == 0

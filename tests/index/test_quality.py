@@ -11,7 +11,7 @@ import pytest
 from recollect.index.corpus import Corpus
 from recollect.index.snapshot import Snapshot
 from recollect.index.source import Source
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged
 from tests.index.rows import QUALITY_SIZE, ListEngine, ListSource, made_rows
 from tests.index.test_candidates import unit
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.index.blockfiles import BlockFiles
 from recollect.index.corpus import Corpus
+from recollect.index.files import BlockFiles
 from recollect.index.vocabulary import IndexVocabulary, spellings
 from recollect.store.results import Near
 from tests.index.rows import ListEngine, row

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.index.cache import MOST_NAMESPACES
+from recollect.index.corpus import MOST_NAMESPACES
 from recollect.index.snapshot import Snapshot
 from recollect.memory import Memory
 

@@ -13,7 +13,7 @@ from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.memory import Handle, Memory
 from recollect.record import Part, PartKind, Role, namespace
-from recollect.text.marks import CLOSE, OPEN
+from recollect.text.clean import CLOSE, OPEN
 from tests.exports import archive, chat, dump_of, export, first_hit, opened
 from tests.store.builders import embedder
 

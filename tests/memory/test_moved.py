@@ -46,6 +46,8 @@ def test_an_async_memory_has_them_too(tmp_path: Path) -> None:
 
 
 def test_a_name_that_never_was_is_an_attribute_error(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        with pytest.raises(AttributeError, match="'Memory' object has no attribute 'serach'"):
-            memory.serach  # type: ignore[attr-defined]
+    with (
+        recollect.open(tmp_path / "memory.db", background=False) as memory,
+        pytest.raises(AttributeError, match="'Memory' object has no attribute 'serach'"),
+    ):
+        memory.serach  # type: ignore[attr-defined]

@@ -63,3 +63,24 @@ def test_a_day_is_not_told_to_who_asks_about_one_of_its_talks(memory: Memory) ->
 
 def _of_both(hit: Any) -> bool:
     return "kayak" in hit.text and "sourdough" in hit.text
+
+
+def test_a_title_brings_its_own_conversation(tmp_path: Path) -> None:
+    """A typed title opens its conversation at the beginning, and brings its summary, not one that says its words."""
+    with opened(tmp_path / "memory.db") as memory:
+        for title, text in (
+            ("Coast walks", "Tell me of flowers in number {}: a thyme that likes sand."),
+            ("Thyme", "The planning of the coast walks takes {} days, and the walks along the coast are long."),
+        ):
+            for number in range(6):
+                memory.store_message(text.format(number), conversation_id=title, title=title)
+                memory.store_message(f"Answer {number}: so it is.", "assistant", conversation_id=title)
+        memory.upkeep.consolidate()
+        for query in ("Coast walks", "thyme"):
+            found = memory.search(query)
+            summaries = [hit for hit in found.derived if hit.kind == "summary"]
+            assert [hit.conversation.title.casefold() for hit in (found[0], *summaries)] == [query.casefold()] * 2
+            assert (found[0].best.message.position, found[0].best.why.found_in) == (0, "title")
+        found = memory.search("coast")
+        assert [hit.conversation.id for hit in found.derived] == [found[0].conversation.id]
+        assert [len({m.message.id for m in hit.messages}) for hit in found] == [len(hit.messages) for hit in found]

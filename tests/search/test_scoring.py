@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 import numpy as np
 import pytest
 
-from recollect.record import NodeId
-from recollect.search.query.clauses import Order, Side
-from recollect.search.query.moment import Moment
 from recollect.search.query.question import Question, read_question
+from recollect.search.query.wants import Order
 from recollect.search.scoring import TERMS, Evidence, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
 from recollect.search.weights import INSTANT, QUALITY
 from recollect.store.passages import Features
-from recollect.text.flags import Flag
+from recollect.text.language import Flag
 from tests.search.features_made import flags, pool
 
 PLAIN = read_question("the heron by the river")
@@ -180,19 +177,6 @@ def test_z_of_a_pool_is_centred_and_survives_equal_values() -> None:
 
 def _day(number: int) -> float:
     return number * 86_400e6
-
-
-def test_what_was_said_on_the_side_that_is_meant_is_preferred() -> None:
-    found = pool(0, 0, 0)
-    found = replace(found, times=np.array([_day(100), _day(300), 0], np.int64))
-    before = Moment(Side.BEFORE, "we moved", date(1970, 7, 20), date(1970, 7, 20), NodeId("m"), "We moved.", True)
-    early, late, unknown = column("moment", found, moment=before)
-    assert early == 1.0
-    assert 0 < late < 0.01
-    assert unknown == 0.0
-    assert column("moment", found, moment=replace(before, side=Side.SINCE))[1] == 1.0
-    assert column("moment", found, moment=replace(before, is_sure=False))[0] == 0.5
-    assert column("moment", found) == [0.0, 0.0, 0.0]
 
 
 def test_the_first_or_the_last_of_what_matches_is_preferred() -> None:

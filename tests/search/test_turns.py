@@ -13,11 +13,11 @@ import pytest
 
 from recollect.engines.sqlite import connection
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.index import threads
-from recollect.index.threads import Turns, turn
 from recollect.memory import Handle, Memory
 from recollect.models.embedding import CachedEmbedder, is_remote
 from recollect.models.embedding.lazy import LazyEmbedder
+from recollect.runtime import processes
+from recollect.runtime.processes import Turns, turn
 from tests.store.builders import embedder
 
 
@@ -45,7 +45,7 @@ def _have_a_turn() -> None:
 
 @pytest.fixture
 def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_turns", Turns(1))
+    monkeypatch.setattr(processes, "_turns", Turns(1))
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_who_waits_for_a_turn_has_no_connection(tmp_path: Path, one_turn: None) 
         with turn():
             for thread in searching:
                 thread.start()
-            while len(threads._turns._waiting) < len(searching):
+            while len(processes._turns._waiting) < len(searching):
                 time.sleep(0.001)
             assert store.database._lent == {}
         for thread in searching:

@@ -173,6 +173,12 @@ def test_clusters_are_shown_with_what_opens_them(clusters: list[tuple[str, int]]
     assert len(clusters) >= 2
 
 
+def test_a_cluster_is_whole_and_shown_once(memory: Memory, clusters: list[tuple[str, int]]) -> None:
+    """[4] Clustered, for up to 5,000 results. What is alike is one cluster, however many messages there are of it."""
+    assert len(clusters) == 3
+    assert min(count for _, count in clusters) > 20
+
+
 def test_a_cluster_opens_as_many_messages_as_it_says(memory: Memory, clusters: list[tuple[str, int]]) -> None:
     """[4] Tool Interface: Cluster/group retrieval. The number beside the name is the number of messages."""
     assert {handle: len(memory.toolbox().get_cluster(handle, 100)) for handle, _ in clusters} == dict(clusters)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.ask.intents import Intent, read_intent
+from recollect.answer.intents import Intent, read_intent
 from recollect.memory import Memory
 from recollect.testing import FakeModel
-from recollect.text.windows import window_spans
+from recollect.text.sentences import window_spans
 from tests.seeds.conftest import say
 
 PLANNING = "Full Stack App Planning"

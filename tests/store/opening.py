@@ -12,7 +12,7 @@ import pytest
 from recollect.engines.sqlite import maintain, segments
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.index import corpus
-from recollect.index.cache import IndexCache
+from recollect.index.corpus import IndexCache
 from recollect.store import Store
 from tests.store import neo4j_server
 from tests.store.planning import START

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from recollect.index import sharing
+from recollect.index import candidates
 from recollect.record import Node, NodeKind, stable_id
 from recollect.store import Change, Mark, Space
 from recollect.store.passages import Partition
@@ -57,7 +57,7 @@ def test_only_the_living_of_the_kinds_that_are_asked_for(space: Space) -> None:
 
 
 def test_of_common_words_only_so_many_are_looked_at(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "MOST_ROWS", 4)
+    monkeypatch.setattr(candidates, "MOST_ROWS", 4)
     put(space, "red old heron", *(f"red thing {n}" for n in range(9)))
     assert ask(space, "red") == [f"red thing {n}" for n in (8, 7, 6, 5)]
     assert ask(space, "red heron")[0] == "red old heron"

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.text import terms as tokeniser
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import LONGEST_WORD, is_identifier, terms, words
+from recollect.text.terms import LONGEST_WORD, STOP_WORDS, is_identifier, terms, words
 from tests.reference import all_texts, needs_shared, reference
 
 

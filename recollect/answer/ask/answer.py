@@ -6,61 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.answer.ask.intents import Intent
 from recollect.answer.chat.events import Again, Words
+from recollect.answer.evidence import Citation
+from recollect.answer.intents import Intent
 from recollect.models.language.usage import NOTHING_USED, Usage
-from recollect.record import Conversation, Message, iso
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A message that proves what stands before its number: `quote` is `message.content[start:end]`.
-
-    Of a part of a document, `cited` names the file and the place, `offset` is where the part begins in the document,
-    and there is no conversation.
-    """
-
-    number: int
-    message: Message
-    conversation: Conversation | None
-    start: int
-    end: int
-    cited: str = ""
-    offset: int = 0
-
-    @property
-    def place(self) -> int:
-        """Where the quote begins in the whole message or document."""
-        return self.offset + self.start
-
-    @property
-    def quote(self) -> str:
-        """The words themselves."""
-        return self.message.content[self.start : self.end]
-
-    def to_json(self) -> dict[str, Any]:
-        """As in `ask --json`."""
-        c, m = self.conversation, self.message
-        return {
-            "n": self.number,
-            "conversation": None
-            if c is None
-            else {"id": c.id, "title": c.title, "source": c.source, "created": iso(c.created)},
-            "document": m.id if self.cited else None,
-            "cited": self.cited,
-            "message": None
-            if self.cited
-            else {
-                "id": m.id,
-                "source_id": m.source_id,
-                "index": m.position,
-                "role": m.role.value,
-                "timestamp": iso(m.timestamp),
-            },
-            "quote": self.quote,
-            "start": self.place,
-            "end": self.offset + self.end,
-        }
 
 
 @dataclass(frozen=True, slots=True)

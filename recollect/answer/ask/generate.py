@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.evidence import Evidence, Passage
-from recollect.answer.ask.extract import best_quote
-from recollect.answer.ask.intents import Intent, Settings
 from recollect.answer.chat.events import Again, Words
 from recollect.answer.chat.loop import Ended, converse
 from recollect.answer.citations import Checked
+from recollect.answer.evidence import Citation, Evidence, SourcePassage
+from recollect.answer.extract import best_quote
+from recollect.answer.intents import Intent, Settings
 from recollect.models.language.talk import Said, TalkingModel
 from recollect.models.language.transcript import Entry, heading, material, room_for
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 from recollect.text.terms import terms
 
 _LINE = 100  # characters of a title, a relation, what a message answers
@@ -106,11 +105,11 @@ def _begun(shown: Sequence[str], piece: str) -> str:
     return piece if shown else piece.lstrip()
 
 
-def _heading(passage: Passage) -> str:
+def _heading(passage: SourcePassage) -> str:
     return "document" if passage.cited else heading(passage.message)
 
 
-def _place(passage: Passage) -> str:
+def _place(passage: SourcePassage) -> str:
     """Where it was said, and in answer to what: words of others, which stand with what was said, not in our heading."""
     if passage.cited or passage.conversation is None:
         return passage.cited

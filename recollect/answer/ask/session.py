@@ -10,13 +10,13 @@ from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 from recollect.answer.ask.answer import Answer, Event, Step
-from recollect.answer.ask.evidence import Evidence, gather
-from recollect.answer.ask.extract import Draft, extract, nearest
 from recollect.answer.ask.generate import Generated, generate
-from recollect.answer.ask.intents import SETTINGS, Intent
 from recollect.answer.ask.understand import Remembered, Understood, understand, widened
 from recollect.answer.chat.events import Again, Words
 from recollect.answer.chat.loop import failure, usage_of
+from recollect.answer.evidence import Evidence, evidence_of
+from recollect.answer.extract import Draft, extract, nearest
+from recollect.answer.intents import SETTINGS, Intent
 from recollect.errors import ModelError
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import talking
@@ -49,7 +49,7 @@ class Asker:
         understood = understand(question, model, self.remembered, intent=intent, quick=quick)
         chosen = understood.intent
         yield Step("understood", understood.told)
-        evidence = gather(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
+        evidence = evidence_of(widened(self.find, understood), self.space, search, chosen, SETTINGS[chosen])
         passages = f"{evidence.searched:,} passage{'' if evidence.searched == 1 else 's'}"
         yield Step("searched", f"{passages}, {len(evidence.passages)} may answer")
         if model is None or evidence.nothing_from is not None or not evidence.passages:

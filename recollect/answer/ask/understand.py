@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 
-from recollect.answer.ask.intents import SETTINGS, Intent, Settings, read_intent
+from recollect.answer.intents import SETTINGS, Intent, Settings, read_intent
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import prompt, request

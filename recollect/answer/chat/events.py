@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.answer.chat.references.rules import Reference
-from recollect.answer.chat.retrieve import Source
+from recollect.answer.evidence import SourcePassage
+from recollect.answer.references.rules import Reference
 from recollect.models.language.usage import NOTHING_USED, Usage
 from recollect.record import NodeId, iso
 
@@ -55,7 +55,7 @@ class Answer:
     references: tuple[Reference, ...] = ()
     entities: tuple[str, ...] = ()
     drifted: bool = False
-    sources: tuple[Source, ...] = ()
+    sources: tuple[SourcePassage, ...] = ()
     tools: tuple[ToolUsed, ...] = ()
     model: str | None = None
     usage: Usage = NOTHING_USED

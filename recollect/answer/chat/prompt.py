@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 
-from recollect.answer.chat.retrieve import Source
+from recollect.answer.evidence import SourcePassage
 from recollect.models.language.talk import Said
 from recollect.models.language.transcript import Entry, heading, material
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 
 _NOTHING = "(nothing)"
 
@@ -35,7 +35,7 @@ def system(with_tools: bool = True) -> str:
 
 def asked(
     question: str,
-    sources: Sequence[Source],
+    sources: Sequence[SourcePassage],
     salient: Sequence[str],
     relations: Sequence[str],
     answered: Sequence[str],
@@ -74,13 +74,13 @@ def _graph(salient: Sequence[str], relations: Sequence[str], answered: Sequence[
     return [*told, *(f"| {_line(relation)}" for relation in relations)] or [_NOTHING]
 
 
-def _heading(source: Source) -> str:
+def _heading(source: SourcePassage) -> str:
     if source.cited:
         return "document"
     return f"{heading(source.message)}, {'this conversation' if source.is_own else 'elsewhere'}"
 
 
-def _place(source: Source) -> str:
+def _place(source: SourcePassage) -> str:
     """Where it was said: words of others, which stand with what was said and not in our heading."""
     return source.cited or ("" if source.is_own else source.title)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from recollect.answer.chat.references.candidates import Line, candidates
+from recollect.answer.references.candidates import Line, candidates
 from recollect.derive.entities.message import found_in
 from recollect.derive.topics.drift import Drift
 from recollect.record import Conversation, Kind, Message, NodeId, Role, Turn, stable_id

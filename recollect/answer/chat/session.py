@@ -15,14 +15,15 @@ from typing import Literal, get_args
 
 from recollect.answer.chat.behind import Behind
 from recollect.answer.chat.events import Again, Answer, Event, ToolUsed, Words
-from recollect.answer.chat.graph import Named, Neighbourhood
 from recollect.answer.chat.loop import Ended, Tools, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import asked, system, talk
 from recollect.answer.chat.recent import Recent, recent
-from recollect.answer.chat.references.model import resolve
-from recollect.answer.chat.references.rules import Resolution
-from recollect.answer.chat.retrieve import Source, Wanted, loaded, retrieve, used
+from recollect.answer.chat.sources import opened, used
 from recollect.answer.chat.turn import Spoken, exchange
+from recollect.answer.evidence import SourcePassage, Wanted, sources_of
+from recollect.answer.graph import Named, Neighbourhood
+from recollect.answer.references.model import resolve
+from recollect.answer.references.rules import Resolution
 from recollect.context import Part
 from recollect.context.building import ContextBuilder
 from recollect.errors import InvalidInput, ModelError
@@ -35,8 +36,7 @@ from recollect.record import Conversation, NodeId
 from recollect.search.query.request import MODES, one_of
 from recollect.search.several import Find
 from recollect.store import Space
-from recollect.text.clean import clean_text, clean_title, title_from
-from recollect.text.marks import cut_recall
+from recollect.text.clean import clean_text, clean_title, cut_recall, title_from
 
 #: When the turn is written: before the answer is returned, or behind it.
 Save = Literal["now", "behind"]
@@ -57,7 +57,7 @@ class Parts:
     find: Find
     builder: Callable[[bool], ContextBuilder]  # by whether the model has the tools
     tools: Callable[[], Tools]
-    extract: Callable[[str, Sequence[Source], bool], tuple[str, list[Source]]]
+    extract: Callable[[str, Sequence[SourcePassage], bool], tuple[str, list[SourcePassage]]]
     behind: Behind
     record: Callable[..., None]  # `record_request` of chats
     clock: Callable[[], datetime]
@@ -156,7 +156,7 @@ class Chat:
 
     def _sources(
         self, own: NodeId, understood: _Understood, shown: Collection[NodeId], options: Options
-    ) -> list[Source]:
+    ) -> list[SourcePassage]:
         wanted = Wanted(
             question=understood.resolution.text,
             conversation_id=own if understood.before.conversation is not None else None,
@@ -165,11 +165,11 @@ class Chat:
             drifted=understood.drifted,
             mode=options.mode,
         )
-        return retrieve(self._parts.space, self._parts.find, wanted)
+        return sources_of(self._parts.space, self._parts.find, wanted)
 
     def _asked(
         self, own: NodeId, understood: _Understood, options: Options
-    ) -> tuple[str, list[Said], list[Source], list[Part]]:
+    ) -> tuple[str, list[Said], list[SourcePassage], list[Part]]:
         """What a model is told first, the talk that it is given, the messages that may answer, and all parts of it.
         What stands is that of `prepare_context`, to the byte; of a new talk its newest messages are left out: they are
         of others.
@@ -211,7 +211,7 @@ class Chat:
         question: str,
         at: datetime,
         understood: _Understood,
-        sources: list[Source],
+        sources: list[SourcePassage],
         ended: Ended | ModelError | None,
         options: Options,
     ) -> tuple[Answer, Callable[[], None]]:
@@ -221,7 +221,7 @@ class Chat:
         resolution = understood.resolution
         if answered is not None:
             sources = used(answered.text, question, sources)
-            sources += loaded(self._parts.space, opened_by(answered.tools), sources)
+            sources += opened(self._parts.space, opened_by(answered.tools), sources)
             text = answered.text
         else:
             text, sources = self._parts.extract(resolution.text, sources, ended is not None)

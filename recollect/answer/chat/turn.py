@@ -12,19 +12,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.answer.chat.graph import SOURCED, Named
 from recollect.answer.chat.loop import Ended
-from recollect.answer.chat.references.rules import Resolution
-from recollect.answer.chat.retrieve import Source
 from recollect.answer.citations import uncited
+from recollect.answer.evidence import SourcePassage
+from recollect.answer.graph import SOURCED, Named
+from recollect.answer.references.rules import Resolution
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import entity_id
 from recollect.derive.entities.tally import BY_TURN, Share, mention
 from recollect.ingest.live import Exchange
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Conversation, Edge, Message, NodeId, Role, ToolCall, stable_id, to_microseconds
-from recollect.text.clean import clean_text, clean_title
-from recollect.text.marks import cut_recall
+from recollect.text.clean import clean_text, clean_title, cut_recall
 
 _MOST_ENTITIES = 12
 
@@ -37,7 +36,7 @@ class Spoken:
     question: str
     resolution: Resolution
     named: Sequence[Named]
-    sources: Sequence[Source]
+    sources: Sequence[SourcePassage]
     answered: Ended | None
     asked_at: datetime
     answered_at: datetime

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.answer.ask.evidence import Evidence, Passage
-from recollect.answer.ask.intents import Intent
+from recollect.answer.evidence import NEAR_BEST, Evidence, SourcePassage
+from recollect.answer.intents import Intent
 from recollect.answer.research.plan import SubQuery
 from recollect.record import NodeId
 from recollect.text.terms import terms
-
-#: How near to the best of a search something has to come, as a share of its score.
-NEAR_BEST = 0.6
 
 _ELSEWHERE = 3  # passages besides the conversations that a question is about
 
@@ -56,11 +53,11 @@ class Findings:
         return Finding(query, only(evidence, passages))
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[SourcePassage, ...]:
         """Every passage once, in the order of the searches, numbered. What is only near is left out where anything is
         known.
         """
-        found: dict[Key, Passage] = {}
+        found: dict[Key, SourcePassage] = {}
         for finding in self._telling:
             for passage in finding.evidence.passages:
                 found.setdefault(key(passage), passage)
@@ -81,7 +78,7 @@ class Findings:
         """The headings of the parts that some search answers, the first or a later one."""
         return frozenset(finding.query.heading for finding in self.of if finding.is_known)
 
-    def found_by(self, passage: Passage) -> list[int]:
+    def found_by(self, passage: SourcePassage) -> list[int]:
         """The numbers of the searches that found a passage."""
         wanted = key(passage)
         return [
@@ -110,7 +107,7 @@ class Findings:
         return [finding for finding in self.of if finding.is_known] or self.of
 
 
-def only(evidence: Evidence, passages: Sequence[Passage]) -> Evidence:
+def only(evidence: Evidence, passages: Sequence[SourcePassage]) -> Evidence:
     """The evidence with these of its passages, numbered anew, and what stands around them."""
     there = {passage.message.conversation_id for passage in passages}
     return replace(
@@ -121,12 +118,12 @@ def only(evidence: Evidence, passages: Sequence[Passage]) -> Evidence:
     )
 
 
-def key(passage: Passage) -> Key:
+def key(passage: SourcePassage) -> Key:
     """What tells a passage from others."""
     return passage.message.id, passage.message.content if passage.cited else ""
 
 
-def _near(passages: Sequence[Passage]) -> Iterator[Passage]:
+def _near(passages: Sequence[SourcePassage]) -> Iterator[SourcePassage]:
     """Without what comes far behind the best: a report names it as if it belonged there."""
     best = max((passage.score for passage in passages if not passage.cited), default=0.0)
     for passage in passages:
@@ -134,7 +131,7 @@ def _near(passages: Sequence[Passage]) -> Iterator[Passage]:
             yield passage
 
 
-def _speaks_of_all(passage: Passage, parts: Sequence[frozenset[str]]) -> bool:
+def _speaks_of_all(passage: SourcePassage, parts: Sequence[frozenset[str]]) -> bool:
     title = passage.conversation.title if passage.conversation is not None else ""
     said = set(terms(f"{title} {passage.message.content}"))
     return all(said & part for part in parts)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from recollect.answer.ask.evidence import Passage
+from recollect.answer.evidence import SourcePassage
 from recollect.answer.research.findings import Finding, Findings
 from recollect.answer.research.plan import SubQuery, named, told_heading
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import request
 from recollect.models.language.transcript import Entry, heading, material
 from recollect.search.query.phrasing import META_TERMS
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 from recollect.text.terms import terms, words
 
 _SHOWN = 3_000  # tokens of what was found
@@ -92,7 +92,7 @@ def _missing(question: str, findings: Findings) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*parts, *unsaid]))
 
 
-def _title(passage: Passage) -> str:
+def _title(passage: SourcePassage) -> str:
     return passage.conversation.title if passage.conversation is not None else ""
 
 

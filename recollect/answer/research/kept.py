@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollect.answer.ask.answer import Citation
+from recollect.answer.evidence import Citation
 from recollect.answer.research.report import Report
 from recollect.answer.research.saving import KEPT
 from recollect.models.language.usage import Usage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from recollect.answer.ask.answer import Citation
+from recollect.answer.evidence import Citation
 
 _LONGEST = 200  # characters of a quote in the list of sources
 _SHORT = 6  # characters of an id that tell it apart

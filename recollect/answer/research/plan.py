@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import request
 from recollect.models.language.transcript import Entry, material
-from recollect.record import NodeId
+from recollect.record import Conversation, NodeId
 from recollect.search.query.parts import MOST, bare, is_comparing, parts_of, subject_of
 
 _LONGEST = 120  # characters of a title
@@ -45,15 +45,7 @@ class Plan:
     made_by: str = "rules"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A conversation that a first search found."""
-
-    id: NodeId
-    title: str
-
-
-def by_rules(question: str, found: Sequence[Found] = ()) -> Plan:
+def by_rules(question: str, found: Sequence[Conversation] = ()) -> Plan:
     """The parts that a question names, and those together; of a question of one part what a first search found: the
     conversations about it, and what was said elsewhere.
     """
@@ -73,7 +65,7 @@ def by_rules(question: str, found: Sequence[Found] = ()) -> Plan:
     return Plan(title, (*inside, SubQuery(subject, "Elsewhere", besides=tuple(one.id for one in kept))))
 
 
-def by_model(model: LanguageModel, question: str, found: Sequence[Found]) -> tuple[Plan, Completion]:
+def by_model(model: LanguageModel, question: str, found: Sequence[Conversation]) -> tuple[Plan, Completion]:
     """A model's plan, with what it took. Raises ModelError."""
     entries = [Entry(one.id, "conversation", one.title) for one in found]
     shown = material(entries, most_tokens=_TITLES).text if entries else "(none)"

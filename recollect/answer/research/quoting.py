@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recollect.answer.ask.answer import Citation
-from recollect.answer.ask.evidence import Evidence, Passage
-from recollect.answer.ask.extract import extract
-from recollect.answer.ask.intents import Intent
 from recollect.answer.citations import renumbered
+from recollect.answer.evidence import Citation, Evidence, SourcePassage
+from recollect.answer.extract import extract
+from recollect.answer.intents import Intent
 from recollect.answer.research.findings import Finding, Findings, Key, key, only
 from recollect.answer.research.plan import Plan, SubQuery
 from recollect.record import NodeId
@@ -52,7 +51,7 @@ def _fresh(finding: Finding, told: set[Key]) -> Evidence:
     return only(finding.evidence, passages)
 
 
-def _is_cited(passage: Passage, citations: Sequence[Citation]) -> bool:
+def _is_cited(passage: SourcePassage, citations: Sequence[Citation]) -> bool:
     return any(citation.message.id == passage.message.id for citation in citations)
 
 

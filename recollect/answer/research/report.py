@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollect.answer.ask.answer import Citation, Step
+from recollect.answer.ask.answer import Step
 from recollect.answer.chat.events import Again, Words
+from recollect.answer.evidence import Citation
 from recollect.models.language.usage import NOTHING_USED, Usage
 from recollect.record import NodeId, iso
 

@@ -25,7 +25,7 @@ from recollect.ingest import Ingest
 from recollect.ingest.drawn import DRAWN_FROM
 from recollect.models.language.usage import NOTHING_USED, Usage
 from recollect.record import HIDDEN, REPORTS, Document, NodeId, iso, parse_time
-from recollect.record.outline import Heading, outline
+from recollect.record.tree import Heading, outline
 from recollect.store import Space, Where
 from recollect.store.transfer import every
 

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextvars import copy_context
 from dataclasses import replace
 
-from recollect.answer.ask.evidence import Evidence
-from recollect.answer.ask.intents import Intent, Settings
+from recollect.answer.evidence import Evidence, evidence_of
+from recollect.answer.intents import Intent, Settings
 from recollect.answer.research.plan import SubQuery
 from recollect.search.query.parts import MOST, concrete
 from recollect.search.query.request import Search
-
-#: Finds the evidence for a question (recollect.answer.ask.evidence).
-Gather = Callable[[Search, Intent, Settings], Evidence]
+from recollect.search.several import Find
+from recollect.store import Space
 
 #: What each search brings: no more than a few of a conversation, so that a part is not told by one alone.
 SETTINGS = Settings(passages=10, each=3)
 
 
-def search_all(gather: Gather, search: Search, queries: Sequence[SubQuery]) -> Iterator[tuple[SubQuery, Evidence]]:
+def search_all(
+    find: Find, space: Space, search: Search, queries: Sequence[SubQuery]
+) -> Iterator[tuple[SubQuery, Evidence]]:
     """Each query with what it found, as they are done, within the filters of `search`. Raises StoreError.
 
     Whoever stops before the end waits for those that are under way; the others are not begun.
     """
     with ThreadPoolExecutor(MOST, "recollect-research") as pool:
-        waiting = {pool.submit(copy_context().run, _one, gather, search, query): query for query in queries}
+        waiting = {pool.submit(copy_context().run, _one, find, space, search, query): query for query in queries}
         try:
             for done in as_completed(waiting):
                 yield waiting[done], done.result()
@@ -35,9 +36,9 @@ def search_all(gather: Gather, search: Search, queries: Sequence[SubQuery]) -> I
                 future.cancel()
 
 
-def _one(gather: Gather, search: Search, query: SubQuery) -> Evidence:
+def _one(find: Find, space: Space, search: Search, query: SubQuery) -> Evidence:
     asked, settings = replace(search, query=replace(search.query, text=concrete(query.text))), SETTINGS
     if query.inside is not None:
         asked = replace(asked, filter=replace(asked.filter, conversation_ids=(query.inside,)))
         settings = replace(settings, each=settings.passages)
-    return gather(asked, Intent.SYNTHESIS if query.inside is not None else Intent.QA, settings)
+    return evidence_of(find, space, asked, Intent.SYNTHESIS if query.inside is not None else Intent.QA, settings)

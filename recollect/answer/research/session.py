@@ -12,6 +12,7 @@ from recollect.answer.ask.answer import Step
 from recollect.answer.ask.generate import Generated
 from recollect.answer.chat.events import Again, Words
 from recollect.answer.chat.loop import failure, usage_of
+from recollect.answer.evidence import first_conversations
 from recollect.answer.research import gaps, plan
 from recollect.answer.research.budget import Spending
 from recollect.answer.research.findings import Finding, Findings
@@ -20,7 +21,7 @@ from recollect.answer.research.plan import SubQuery, shown
 from recollect.answer.research.quoting import quoted
 from recollect.answer.research.report import Event, Part, Report
 from recollect.answer.research.saving import Desk, Run, with_queries
-from recollect.answer.research.searching import Gather, search_all
+from recollect.answer.research.searching import search_all
 from recollect.answer.research.writing import write
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
@@ -28,6 +29,8 @@ from recollect.models.language.talk import TalkingModel, talking
 from recollect.models.language.usage import Usage
 from recollect.record import NodeId
 from recollect.search.query.request import Search
+from recollect.search.several import Find
+from recollect.store import Space
 
 _UNSAVED = "This report is not saved: it proves nothing."
 _PLAN, _GAPS = 3_000, 6_000  # tokens that these calls take at most, about
@@ -37,10 +40,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Researcher:
-    """Researches what `gather` finds. `first` are the conversations that a question finds first."""
+    """Researches what `find` searches in a space."""
 
-    gather: Gather
-    first: Callable[[Search], Sequence[plan.Found]]
+    find: Find
+    space: Space
     desk: Desk
     clock: Callable[[], datetime]
 
@@ -101,7 +104,8 @@ class _Work:
     # --- planning and looking ---------------------------------------------------------------------------------------
     def _plan(self) -> None:
         question = self.search.query.text
-        found = self.by.first(self.search)
+        is_wide = self.search.filter.conversation_ids is None
+        found = first_conversations(self.by.find, self.search) if is_wide else []
         made: plan.Plan | None = None
         if self.model is not None and self.spending.allows(_PLAN):
             model = self.model
@@ -153,7 +157,7 @@ class _Work:
     def _search(self, queries: Sequence[SubQuery]) -> Generator[Step, None, None]:
         """Searches for all of them; each is told when it is done, and counted in the order of the plan."""
         found: dict[SubQuery, Finding] = {}
-        for query, evidence in search_all(self.by.gather, self.search, queries):
+        for query, evidence in search_all(self.by.find, self.by.space, self.search, queries):
             found[query] = finding = self.findings.of_query(query, evidence)
             count = len(finding.evidence.passages) if finding.is_known else 0
             yield self._step("searched", f"{shown(query)}: {count} passage{'' if count == 1 else 's'}")

@@ -8,8 +8,8 @@ from functools import cache
 from importlib import resources
 
 from recollect.answer.ask.generate import Generated, generate
-from recollect.answer.ask.intents import Settings
 from recollect.answer.chat.events import Again, Words
+from recollect.answer.intents import Settings
 from recollect.answer.research.findings import Findings
 from recollect.answer.research.plan import named
 from recollect.answer.research.searching import SETTINGS

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from recollect.answer.tools import opening
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import Message, Namespace, ToolCall, to_microseconds
+from recollect.runtime.arguments import checked_arguments
 from recollect.runtime.tracing import records, traced
 from recollect.store import Space, View
 
@@ -68,6 +69,7 @@ class Remembers(Protocol):
     ) -> Fact: ...
 
 
+@checked_arguments
 class ToolCalls:
     """The calls of a memory's tools. Thread-safe."""
 
@@ -124,8 +126,8 @@ class ToolCalls:
         itself first [4]. Raises NotFound.
         """
         from recollect.context.wording import BETWEEN
-        from recollect.index.threads import turn
         from recollect.models.embedding import is_remote
+        from recollect.runtime.processes import turn
         from recollect.search.recalling import alike
 
         shared = self.handle
@@ -180,12 +182,13 @@ class ToolCalls:
 
         The query may hold filters, as that of `search`. Raises InvalidInput.
         """
-        from recollect.answer.tools.finding import DOCUMENTS, SAID, WITH_TOOL_CALLS, found_texts
+        from recollect.answer.tools.finding import SAID, WITH_TOOL_CALLS, found_texts
+        from recollect.search.results.result import MOST_DOCUMENTS
 
         first, many = _between(offset, 0, _FURTHEST, "offset"), _between(limit, 1, _MOST, "limit")
         search = self.handle.read_search(
             query,
-            limit=min(max(first + many, DOCUMENTS), _MOST),
+            limit=min(max(first + many, MOST_DOCUMENTS), _MOST),
             group_by="message",
             kinds=WITH_TOOL_CALLS if include_tool_calls else SAID,
         )

@@ -9,8 +9,8 @@ from datetime import datetime
 from recollect.answer.tools.calls import ToolCalls
 from recollect.models.embedding import tokenizer
 from recollect.record import Kind, Message, Role, ToolCall
-from recollect.record.pieces import MessageChunk
-from recollect.text.chunks import first_span
+from recollect.record.nodes import MessageChunk
+from recollect.text.sentences import first_span
 
 _LAST_WORDS = 150  # tokens that are kept for what is left out, and how to get it
 _LEAST = 20  # tokens of a text, below which nothing of it is shown

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from recollect.answer.tools.desk import Desk, begin_of, count, head_of
 from recollect.answer.tools.results import Attachment, ShownMessage, shown_attachment, shown_message
 from recollect.record import Message
-from recollect.text.chunks import first_span
+from recollect.text.sentences import first_span
 
 _EACH = 300  # tokens of a message that stands in a list: the rest is loaded by its id
 

@@ -8,14 +8,11 @@ from datetime import datetime
 
 from recollect.answer.tools.opening import calls_of_results
 from recollect.record import Chunk, Kind, NodeId, Role, ToolCall
-from recollect.search.results.result import DocumentHit, MessageHit, SearchResults
+from recollect.search.results.result import MOST_DOCUMENTS, DocumentHit, MessageHit, SearchResults, behind_first
 from recollect.store import View
 
 #: What is searched: what was said, and the tool output where that is wanted.
 SAID, WITH_TOOL_CALLS = ("said",), ("said", "tool")
-
-#: Documents among the hits, behind the first few of them: at most, so that pages of the list do not overlap.
-DOCUMENTS, _FIRST = 3, 3
 
 MESSAGE, TOOL_CALL, DOCUMENT = "message", "tool_call", "document"
 
@@ -52,8 +49,7 @@ def found_texts(view: View, results: SearchResults) -> list[FoundText]:
     pieces = _chunks(view, [hit for _, hit in hits])
     said = [_found(title, hit, pieces, results_of) for title, hit in hits]
     chunks = view.get(Chunk, [hit.document.id for hit in results.documents]) if results.documents else []
-    documents = [_of_document(hit, chunks) for hit in results.documents[:DOCUMENTS]]
-    return [*said[:_FIRST], *documents, *said[_FIRST:]]
+    return behind_first(said, [_of_document(hit, chunks) for hit in results.documents[:MOST_DOCUMENTS]])
 
 
 def texts_to_load(found: Sequence[FoundText], most: int) -> list[NodeId]:

@@ -12,7 +12,7 @@ from recollect.answer.tools.results import ShownCall, ShownCalls, ShownMessage, 
 from recollect.answer.tools.schema import About
 from recollect.errors import NotFound
 from recollect.record import Message
-from recollect.record.pieces import MessageChunk
+from recollect.record.nodes import MessageChunk
 
 MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
 _SUMMED = 480  # characters

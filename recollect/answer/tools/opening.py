@@ -14,10 +14,10 @@ from datetime import date, timedelta
 from recollect.errors import InvalidInput, NotFound
 from recollect.ingest.documents.finding import by_id
 from recollect.record import Chunk, Conversation, Document, Kind, Message, NodeId, Role, ToolCall, to_microseconds
-from recollect.record.pieces import MessageChunk, document_message, message_chunk, tool_call_chunk
-from recollect.search.query.relative import parse_moment
+from recollect.record.nodes import MessageChunk, document_message, message_chunk, tool_call_chunk
 from recollect.search.results.nothing import between, nothing_from
 from recollect.store import View, Where
+from recollect.text.relative import parse_moment
 
 _CHUNK_OF, _CALLED_BY, _REPLIES_TO = ("CHUNK_OF",), ("CALLED_BY",), ("REPLIES_TO",)
 _MOST_RESULTS = 1000  # of one message: tool results that hang below each other

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.record import iso
-from recollect.record.pieces import MessageChunk
+from recollect.record.nodes import MessageChunk
 
 if TYPE_CHECKING:
     from recollect.answer.tools.finding import FoundText

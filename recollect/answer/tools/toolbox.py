@@ -15,9 +15,8 @@ from recollect.answer.tools.messages import HOW_TO_FIND, MESSAGE_TOOLS
 from recollect.answer.tools.schema import read_arguments
 from recollect.answer.tools.searching import SEARCH_TOOLS
 from recollect.errors import InvalidInput, ModelError, NotFound
-from recollect.runtime.arguments import checked_arguments
-from recollect.text.chunks import first_span
-from recollect.text.marks import marked
+from recollect.text.clean import marked
+from recollect.text.sentences import first_span
 
 #: The tools, in the order of the contract (SYSTEM.md 6).
 TOOLS: tuple[Tool, ...] = tools_of((*SEARCH_TOOLS[:1], *MESSAGE_TOOLS, *SEARCH_TOOLS[1:], *FACT_TOOLS))
@@ -30,7 +29,6 @@ _MARKS = 60  # tokens around an answer
 _LONGEST_ERROR = 300  # tokens
 
 
-@checked_arguments
 class Toolbox(ToolCalls):
     """The tools of a memory, for a model and as calls. Thread-safe. Answers name the `namespace`, where it is told."""
 

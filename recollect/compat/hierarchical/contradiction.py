@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from recollect.search.query.dates import named_dates
+from recollect.text.dates import named_dates
 from recollect.text.quantities import Quantity, is_same, quantities
 from recollect.text.terms import terms
 

@@ -41,7 +41,7 @@ from recollect.index.passages import node_passages
 from recollect.ingest.withheld import Withheld
 from recollect.models.embedding.lazy import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
-from recollect.runtime.place import Address
+from recollect.runtime.files import Address
 from recollect.store import Change, Stale, View, Where
 from recollect.store.passages import EmbedderId, Passage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recollect.memory.settings import usual_store
-from recollect.runtime.place import Address, Place, read_place
+from recollect.runtime.files import Address, Place, read_place
 
 FILE = "memory.db"
 _FILES = (".db", ".sqlite", ".sqlite3")

@@ -18,7 +18,7 @@ from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
 from recollect.record import Role, RoleName, stable_id
 from recollect.record import ToolCall as StoredCall
-from recollect.runtime.place import Address, read_place
+from recollect.runtime.files import Address, read_place
 
 
 class InfiniteChat:

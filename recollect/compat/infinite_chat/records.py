@@ -9,7 +9,7 @@ from typing import Any
 from recollect import record
 from recollect.answer.tools.finding import FoundText
 from recollect.record import iso
-from recollect.record.pieces import MessageChunk, ToolCallChunk
+from recollect.record.nodes import MessageChunk, ToolCallChunk
 from recollect.search.results.snippet import excerpt
 from recollect.text.terms import terms
 

@@ -28,7 +28,7 @@ from recollect.errors import InvalidInput
 from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind
 from recollect.store import View, Where
 from recollect.store.transfer import every
-from recollect.text.marks import marked
+from recollect.text.clean import marked
 
 #: Tokens of a brief, and the fewest that it can be told in.
 TOKENS, LEAST_TOKENS = 1_500, 200

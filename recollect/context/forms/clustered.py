@@ -32,8 +32,6 @@ _LOOKED_AT, _NAMING = 240, 5  # characters of a message that names its cluster, 
 _SUMMARY, _SUMMED = 240, 8  # characters, and of how many messages where no topic has one
 _NAMES = 3
 _CLUSTERS = 24  # that are described: more never fit
-#: Messages of a cluster that no topic is: what opens it names each of them, the most typical first.
-_MEMBERS = 12
 _ALONE = 8  # messages outside of all clusters that have a line of their own behind them
 
 
@@ -84,8 +82,13 @@ def groups(asked: IndexRequest, view: View) -> list[Group]:
     by_topic = _by_topic(view, found, least)
     taken = {one.id for group in by_topic for one in group.members}
     others = [one for one in found if one.id not in taken and one.vector is not None and one.conversation_id]
-    together = [*by_topic, *_by_vectors(others, asked.config.clustering_threshold, least)]
     rank = {one.id: place for place, one in enumerate(found)}
+    named: dict[str, Group] = {}  # what has the same name is one cluster
+    for group in _by_vectors(others, asked.config.clustering_threshold, least):
+        other = named.get(name := label(group))
+        members = (*other.members, *group.members) if other else group.members
+        named[name] = replace(other or group, members=tuple(sorted(members, key=lambda one: rank[one.id])))
+    together = [*by_topic, *named.values()]
     together.sort(key=lambda group: rank[group.members[0].id])
     return together[:_CLUSTERS]
 
@@ -172,8 +175,6 @@ def _by_vectors(found: Sequence[Recalled], threshold: float, least: int) -> list
         own = np.flatnonzero(free & (likeness[leader] >= near))
         if len(own) < least:
             continue
-        if len(own) > (most := max(least, _MEMBERS)):
-            own = np.sort(own[np.argsort(-likeness[leader, own], kind="stable")[:most]])
         free[own] = False
         typical = own[int(likeness[np.ix_(own, own)].mean(axis=1).argmax())]
         made.append(Group(tuple(found[at] for at in own.tolist()), found[int(typical)]))

@@ -26,7 +26,7 @@ from recollect.derive.entities.wording import (
     is_ordinary,
 )
 from recollect.text.language import is_english
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 _MOST = 60  # names of one message: a list of a thousand words is no talk
 _LONGEST = 60  # characters of a name

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from recollect.text.markdown import without_code
+
 _OUT = re.compile(
     r"""
-      ```.*?(?:```|\Z) | ~~~.*?(?:~~~|\Z)          # blocks of code
-    | \$\$.*?\$\$ | \\\[.*?\\\] | \\\(.*?\\\)      # formulas
+      \$\$.*?\$\$ | \\\[.*?\\\] | \\\(.*?\\\)      # formulas
     | \$[^$\n]{1,80}\\[a-z]+[^$\n]*\$
     | (?:https?|ftp|file)://\S+ | www\.\S+          # addresses
     | [\w.+-]+@[\w-]+\.[\w.]+
@@ -18,7 +19,8 @@ _OUT = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-_INLINE = re.compile(r"`([^`\n]*)`")
+_SIGNS_OF_OUT = ("$", "\\", "://", "www.", "@", "<", "[")
+_INLINE = re.compile(r"(`+)([^`\n]*)\1")
 _ONE_NAME = re.compile(r"[A-Za-z][\w.+#-]*(?: [A-Z][\w.]*){0,2}")
 _LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _BULLET = re.compile(r"^[\s>]*(?:[-*+•·–—]\s+|\(?\d{1,3}[.)]\s+|\(?[a-zA-Z][.)]\s+|\[[ xX]\]\s+)*")
@@ -40,9 +42,10 @@ class Line:
 
 def lines(text: str) -> list[Line]:
     """The lines in order."""
-    cleaned = _OUT.sub(_blank, text) if _may_hold(text) else text
+    cleaned = without_code(text, "\n\n")
+    cleaned = _OUT.sub(_blank, cleaned) if any(sign in cleaned for sign in _SIGNS_OF_OUT) else cleaned
     if "`" in cleaned:
-        cleaned = _INLINE.sub(lambda m: m[1] if _ONE_NAME.fullmatch(m[1]) else " ", cleaned)
+        cleaned = _INLINE.sub(lambda m: m[2] if _ONE_NAME.fullmatch(m[2]) else " ", cleaned)
     if "](" in cleaned:
         cleaned = _LINK.sub(r"\1", cleaned)
     found: list[Line] = []
@@ -90,7 +93,3 @@ def _many(body: str, share: float, *, least: int) -> bool:
 def _blank(match: re.Match[str]) -> str:
     """As long as what it stands for, so that places stay."""
     return "\n" if "\n" in match[0] else " "
-
-
-def _may_hold(text: str) -> bool:
-    return any(sign in text for sign in ("```", "~~~", "$", "\\", "://", "www.", "@", "<", "["))

@@ -8,7 +8,7 @@ from typing import Final
 from recollect.derive.entities.known import SHORT_FORMS
 from recollect.derive.entities.wording import TITLES
 from recollect.record import NodeId, stable_id
-from recollect.text.folding import fold
+from recollect.text.terms import fold
 
 #: The entity that "I" and "we" of a user without a name stand for.
 YOU: Final = "you"

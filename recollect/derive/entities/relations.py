@@ -29,6 +29,7 @@ from recollect.derive.entities.statements import (
     UNSAID,
     is_apt,
 )
+from recollect.text.sentences import sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Assertion:
 
 _LONGEST_GAP = 70
 _BEFORE = 60
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？])")
+_CLAUSE = re.compile(r"(?<=;)\s+")
 
 
 def relations(text: str, found: Sequence[Mention], me: str | None) -> list[Assertion]:
@@ -63,8 +64,8 @@ def relations(text: str, found: Sequence[Mention], me: str | None) -> list[Asser
     for line in lines(text.replace("’", "'")):
         if line.heading:
             continue
-        for sentence in _SENTENCE.split(line.text):
-            if sentence.rstrip().endswith("?"):
+        for sentence in (clause for one in sentences(line.text) for clause in _CLAUSE.split(one)):
+            if sentence.endswith("?"):
                 continue
             for assertion in _of_sentence(sentence, names, me):
                 if folded(assertion.source) != folded(assertion.target) and _fits(assertion, types, me):

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from recollect.record import NodeId, from_microseconds, stable_id, to_microseconds
-from recollect.text.folding import fold
+from recollect.text.terms import fold
 
 if TYPE_CHECKING:
     from recollect.derive.facts.structured import Structured

@@ -11,9 +11,9 @@ from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, Category, entity_key
 from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, to_microseconds
-from recollect.search.query.relative import parse_moment
 from recollect.store import View, Where
 from recollect.store.transfer import every
+from recollect.text.relative import parse_moment
 from recollect.text.terms import terms
 
 if TYPE_CHECKING:

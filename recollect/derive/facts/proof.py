@@ -23,8 +23,7 @@ from recollect.derive.facts.rules.guards import (
 from recollect.derive.facts.rules.sentences import Sentence, own_sentences
 from recollect.record import Message
 from recollect.text.quantities import quantities
-from recollect.text.stopwords import AUXILIARIES, PRONOUNS
-from recollect.text.terms import terms
+from recollect.text.terms import AUXILIARIES, PRONOUNS, terms
 
 _ENOUGH = 2  # words beside the value that make a statement, where none of them is a verb
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d))[^\W_]+)*")

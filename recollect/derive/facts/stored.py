@@ -50,11 +50,11 @@ from recollect.record import (
     stable_id,
     to_microseconds,
 )
-from recollect.record.time import LATEST
+from recollect.record.ids import LATEST
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import clean_text, clean_title
-from recollect.text.folding import fold
+from recollect.text.terms import fold
 
 #: The categories that a program may give facts [3]: rules are the user's own.
 CATEGORIES = tuple(category.value for category in Category if category is not Category.RULE)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.search.query.dates import DateSpan, exact_dates, named_dates
+from recollect.text.dates import DateSpan, exact_dates, named_dates
 from recollect.text.quantities import Quantity, quantities
 
 _DOSE, _RESULT = "dose", "result"

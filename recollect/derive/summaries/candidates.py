@@ -11,7 +11,8 @@ from recollect.derive.summaries.features import Candidate, own_columns
 from recollect.derive.summaries.policy import Policy
 from recollect.index.passages import is_person
 from recollect.record import Message, Role
-from recollect.text.sentences import cut_sentences
+from recollect.text.markdown import without_code
+from recollect.text.sentences import sentences
 from recollect.text.terms import stemmed, words
 
 
@@ -24,15 +25,11 @@ class _Read:
     columns: tuple[float, ...]
 
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MARKUP = re.compile(
     r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`|^#+\s*|^\s*>\s?|</?[a-z][a-z0-9]*/?>", re.MULTILINE
 )
 _BULLET = re.compile(r"^\s*(?:[-*+•–]|\(?\d{1,2}[.)])\s+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]\n]{0,200})\]\([^)\s]{1,500}\)")
-_NO_END = re.compile(
-    r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|approx|No|Nr|ca|bzw|etc|Fig|[A-Z]|e\.g|i\.e|z\.B)|^\W*\d{1,2})\.$"
-)
 _CLAUSE = re.compile(r"(?<=[;:,])\s+|(?<=[，；：、])\s*|\s+(?=[-–—]\s)|\Z")
 _CODE = re.compile(
     r"[{}<>;=|\\]|->|\(\)|::|^\s*(?:def|class|import|from|return|const|let|var|if|for|SELECT|INSERT)\b.*[:;({]$"
@@ -78,10 +75,10 @@ def candidates(messages: Sequence[Message], policy: Policy) -> list[Candidate]:
     for number, message in enumerate(messages):
         answer = message.role is Role.ASSISTANT and not is_person(message.speaker)
         read = _read if len(message.content) < _LONG else _read.__wrapped__
-        sentences = [one for one in read(message.content, policy) if one.text not in seen]
-        seen.update(one.text for one in sentences)
-        for place, one in enumerate(sentences):
-            found.append(Candidate(one.text, number, place, len(sentences), answer, one.terms, one.columns))
+        fresh = [one for one in read(message.content, policy) if one.text not in seen]
+        seen.update(one.text for one in fresh)
+        for place, one in enumerate(fresh):
+            found.append(Candidate(one.text, number, place, len(fresh), answer, one.terms, one.columns))
     return found
 
 
@@ -98,7 +95,7 @@ def _read(text: str, policy: Policy) -> tuple[_Read, ...]:
 
 def sentences_of(text: str, policy: Policy) -> Iterator[str]:
     """The sentences of a message that say something."""
-    for whole in _whole(cut_sentences(plain(text, policy)).parts):
+    for whole in (one for line in plain(text, policy).splitlines() for one in sentences(line)):
         for sentence in _short_enough(whole, policy.longest_sentence):
             if _says_something(sentence):
                 yield sentence
@@ -109,31 +106,18 @@ def plain(text: str, policy: Policy) -> str:
     if len(text) > policy.most_characters:
         half = policy.most_characters // 2
         text = f"{text[:half]}\n{text[-half:]}"
-    if "```" in text or "~~~" in text:
-        text = _FENCE.sub("\n", text)
+    text = without_code(text)
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     return _BULLET.sub("", _MARKUP.sub("", text))
 
 
-def _whole(parts: Sequence[str]) -> Iterator[str]:
-    """Sentences that were cut behind an abbreviation, in one again."""
-    held = ""
-    for part in parts:
-        held = f"{held} {part}" if held else part
-        if not _NO_END.search(held[-8:]):
-            yield held
-            held = ""
-    if held:
-        yield held
-
-
-def _few(sentences: list[str], policy: Policy) -> list[str]:
+def _few(read: list[str], policy: Policy) -> list[str]:
     """Of a long message its beginning and its end."""
-    if len(sentences) <= policy.most_sentences:
-        return sentences
+    if len(read) <= policy.most_sentences:
+        return read
     head = policy.most_sentences * 2 // 3
-    return sentences[:head] + sentences[head - policy.most_sentences :]
+    return read[:head] + read[head - policy.most_sentences :]
 
 
 def _short_enough(sentence: str, longest: int) -> Iterator[str]:

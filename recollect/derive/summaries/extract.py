@@ -1,7 +1,7 @@
 """Extracts: the sentences of messages that are worth keeping most, verbatim and in order. No model is asked.
 
 What a sentence is worth is a weighted sum of features.py. The weights were fitted on questions about conversations, so
-that the sentences that answer them are taken first (`python -m benchmarks.extracts`).
+that the sentences that answer them are taken first.
 """
 
 from __future__ import annotations

@@ -7,9 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from recollect.text.folding import fold
 from recollect.text.language import SMALL_WORDS
-from recollect.text.terms import has_unspaced_script
+from recollect.text.terms import fold, has_unspaced_script
 
 #: Words, and signs and numbers, which part phrases.
 _TOKEN = re.compile(r"[^\W\d_][\w'’+#-]*|[,.;:!?()\[\]{}\"“”„«»/|\n\t…—–\d]+")

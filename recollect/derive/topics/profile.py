@@ -12,8 +12,7 @@ from recollect.derive.entities.wording import NEVER
 from recollect.models.embedding.tokenizer import vocabulary
 from recollect.record import Message
 from recollect.text.language import FOREIGN_SMALL_WORDS
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import has_unspaced_script, words
+from recollect.text.terms import STOP_WORDS, has_unspaced_script, words
 
 #: A profile is of so many messages at most, from the first; it changes when their number doubles, not with every one.
 MOST = 16

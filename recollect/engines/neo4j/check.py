@@ -12,11 +12,10 @@ from recollect.engines.neo4j import tail
 from recollect.engines.neo4j.maintain import SEGMENT
 from recollect.engines.neo4j.source import DEATHS, SEGMENTS
 from recollect.engines.neo4j.writing import PARTITIONS, Generation
-from recollect.index.segment import unseal
+from recollect.index.source import unseal
 from recollect.record import Namespace
-from recollect.store.errors import IndexDamaged
-from recollect.store.invariants import Invariant
-from recollect.store.results import Violation
+from recollect.store.change import IndexDamaged
+from recollect.store.results import Invariant, Violation
 
 #: Of the record: what is wrong here cannot be made anew from anything.
 RECORD: Mapping[Invariant, LiteralString] = {

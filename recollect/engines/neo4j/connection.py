@@ -25,7 +25,7 @@ from neo4j.exceptions import (
 )
 
 from recollect.errors import InvalidInput, RecollectError, StoreBusy, StoreError, StoreUnusable
-from recollect.runtime.place import read_address
+from recollect.runtime.files import read_address
 
 #: Vectors beside full text, dynamic labels and OPTIONAL CALL: what the statements here need.
 OLDEST_SERVER = (5, 26)

@@ -20,10 +20,9 @@ from recollect.engines.neo4j.source import Seen
 from recollect.engines.neo4j.view import STATE, Neo4jView
 from recollect.engines.neo4j.writing import Writing
 from recollect.errors import StoreError
-from recollect.index.cache import IndexCache
+from recollect.index.corpus import IndexCache
 from recollect.record import Namespace, NodeId, utc_now
-from recollect.store.change import Change, Lease
-from recollect.store.errors import Fenced
+from recollect.store.change import Change, Fenced, Lease
 from recollect.store.passages import EmbedderId
 from recollect.store.results import Erased, Lost, StoreInfo, Violation
 

@@ -15,7 +15,7 @@ from recollect.engines.neo4j import quality
 from recollect.engines.neo4j.writing import Generation, Writing
 from recollect.errors import StoreError
 from recollect.record import NodeId
-from recollect.store.errors import Stale
+from recollect.store.change import Stale
 from recollect.store.passages import EmbedderId
 
 CREATE = """

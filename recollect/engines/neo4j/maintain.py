@@ -14,9 +14,7 @@ import neo4j
 from recollect.engines.neo4j import tail
 from recollect.engines.neo4j.schema import verify
 from recollect.engines.neo4j.writing import Generation, Writing
-from recollect.index.columns import SEGMENT_ROWS, SETTLED_ROWS
-from recollect.index.segment import seal, without
-from recollect.index.source import SegmentMark
+from recollect.index.source import SEGMENT_ROWS, SETTLED_ROWS, SegmentMark, seal, without
 from recollect.record import Namespace
 
 # Whether there may be anything to do: asked without the lock, and without writing.

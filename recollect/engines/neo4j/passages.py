@@ -16,12 +16,10 @@ from recollect.engines.neo4j import generations, quality, tail
 from recollect.engines.neo4j.records import key
 from recollect.engines.neo4j.writing import Generation, Writing
 from recollect.errors import StoreError
-from recollect.index.columns import COLUMNS, column_values
-from recollect.index.quantize import to_int8
-from recollect.index.source import TailRow
+from recollect.index.numeric import to_int8
+from recollect.index.source import COLUMNS, TailRow, column_values
 from recollect.record import NodeId
-from recollect.store.change import IndexChange
-from recollect.store.errors import WrongEmbedder
+from recollect.store.change import IndexChange, WrongEmbedder
 from recollect.store.passages import Partition, Passage
 
 SESSIONS = """

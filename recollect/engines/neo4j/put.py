@@ -12,8 +12,7 @@ from recollect.engines.neo4j.records import LABELS, all_labels, own_label, prope
 from recollect.engines.neo4j.writing import Known, Writing, labelled
 from recollect.errors import NotFound, StoreError
 from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
-from recollect.store.change import Change, Mark, Record
-from recollect.store.errors import Stale
+from recollect.store.change import Change, Mark, Record, Stale
 from recollect.store.passages import FINDABLE_STATES
 
 CREATE = "UNWIND $rows AS r CREATE (n:$(r.labels)) SET n = r.values, n.namespace = $ns"

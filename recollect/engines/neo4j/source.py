@@ -25,7 +25,7 @@ from recollect.engines.neo4j.writing import PARTITIONS
 from recollect.errors import StoreBusy
 from recollect.index.source import IndexState, SegmentMark, TailRow
 from recollect.record import Namespace, NodeId
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged
 from recollect.store.passages import Int
 
 SEEN_ROWS = """

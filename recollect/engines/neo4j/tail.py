@@ -9,8 +9,7 @@ import numpy as np
 import orjson
 
 from recollect.engines.neo4j.writing import Writing, pieces
-from recollect.index.columns import COLUMNS
-from recollect.index.source import TailRow
+from recollect.index.source import COLUMNS, TailRow
 
 ADD = "UNWIND $rows AS r CREATE (t:Tail) SET t = r, t.space = $space"
 TAIL = """

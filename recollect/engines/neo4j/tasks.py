@@ -13,9 +13,8 @@ from typing import Any
 
 from recollect.engines.neo4j.writing import Writing
 from recollect.record import NodeId, to_microseconds
-from recollect.record.time import from_microseconds
-from recollect.store.change import Lease, Task
-from recollect.store.errors import Fenced
+from recollect.record.ids import from_microseconds
+from recollect.store.change import Fenced, Lease, Task
 
 PUT = """
 UNWIND $rows AS r MERGE (t:Task {namespace: $ns, id: r.id})

@@ -19,15 +19,13 @@ from recollect.engines.neo4j.generations import TODO, TODO_SHOWN
 from recollect.engines.neo4j.source import Marks, PartitionSource, Seen
 from recollect.engines.neo4j.tasks import task_of
 from recollect.engines.neo4j.writing import Generation
-from recollect.index.cache import IndexCache
-from recollect.index.candidates import candidates
-from recollect.index.sharing import sharing
+from recollect.index.candidates import candidates, sharing
+from recollect.index.corpus import IndexCache
 from recollect.index.snapshot import Snapshot
 from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds
-from recollect.store.change import Record, Task
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged, Record, Task
 from recollect.store.passages import CandidateQuery, Features, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Lost, Page, R, Revision, Span, Where
 

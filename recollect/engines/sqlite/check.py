@@ -9,12 +9,9 @@ import apsw
 
 from recollect.engines.codec import ZEROED
 from recollect.engines.sqlite import words
-from recollect.index.columns import COLUMNS
-from recollect.index.segment import unseal
-from recollect.index.source import SegmentMark
-from recollect.store.errors import IndexDamaged
-from recollect.store.invariants import Invariant
-from recollect.store.results import Violation
+from recollect.index.source import COLUMNS, SegmentMark, unseal
+from recollect.store.change import IndexDamaged
+from recollect.store.results import Invariant, Violation
 
 WHOLE_FILE = "PRAGMA integrity_check"
 REFERENCES = "PRAGMA foreign_key_check"

@@ -15,15 +15,13 @@ from recollect.engines.sqlite.migrations import NEWEST
 from recollect.engines.sqlite.place import index_folder, size_on_disk, store_file
 from recollect.errors import InvalidInput, StoreDamaged
 from recollect.record import Namespace, NodeId, utc_now
-from recollect.store.change import Change, Lease
-from recollect.store.errors import Fenced
-from recollect.store.invariants import Invariant
+from recollect.store.change import Change, Fenced, Lease
 from recollect.store.passages import EmbedderId
-from recollect.store.results import Erased, Lost, StoreInfo, Violation
+from recollect.store.results import Erased, Invariant, Lost, StoreInfo, Violation
 
 if TYPE_CHECKING:
     from recollect.engines.sqlite.view import SQLiteView
-    from recollect.index.cache import IndexCache
+    from recollect.index.corpus import IndexCache
 
 NAMESPACES = """
 SELECT name FROM namespace n WHERE name NOT LIKE ' %' AND (EXISTS (SELECT 1 FROM conversation WHERE ns = n.num)
@@ -103,7 +101,7 @@ class SQLiteStore:
     @cached_property
     def index(self) -> IndexCache:
         """What searches keep in memory, and in mapped files beside the store."""
-        from recollect.index.cache import IndexCache
+        from recollect.index.corpus import IndexCache
 
         with self.database.reading() as connection:
             identity = str(connection.execute(IDENTITY).get)

@@ -11,7 +11,7 @@ from recollect.engines.sqlite.put import ids_json
 from recollect.engines.sqlite.quality import EMBEDDED, count_pieces
 from recollect.errors import StoreError
 from recollect.record import NodeId
-from recollect.store.errors import Stale, WrongEmbedder
+from recollect.store.change import Stale, WrongEmbedder
 from recollect.store.passages import EmbedderId
 from recollect.store.results import IndexInfo
 

@@ -14,11 +14,10 @@ from recollect.engines.sqlite.deaths import kill, owners
 from recollect.engines.sqlite.generations import Generation
 from recollect.engines.sqlite.put import ids_json
 from recollect.engines.sqlite.quality import add_quality
-from recollect.index.columns import COLUMNS, column_values
-from recollect.index.quantize import to_int8
+from recollect.index.numeric import to_int8
+from recollect.index.source import COLUMNS, column_values
 from recollect.record import NodeId
-from recollect.store.change import IndexChange
-from recollect.store.errors import WrongEmbedder
+from recollect.store.change import IndexChange, WrongEmbedder
 from recollect.store.passages import Owner, Passage
 
 LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'passage'"

@@ -20,10 +20,10 @@ from recollect.engines.sqlite.sweep import garbage, left_over, sweep, sweep_data
 from recollect.engines.sqlite.write import namespace_number
 from recollect.errors import StoreError
 from recollect.record import Namespace
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged
 
 if TYPE_CHECKING:
-    from recollect.index.cache import IndexCache
+    from recollect.index.corpus import IndexCache
 
 PARTITIONS = "SELECT partition FROM index_state WHERE gen = ? ORDER BY partition"
 SCRUB = "SELECT scrub FROM about"

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from recollect.index.quantize import to_int8
+from recollect.index.numeric import to_int8
 from recollect.store.passages import QualityVectors
 
 ADD_VECTOR = """

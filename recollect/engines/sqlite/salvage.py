@@ -28,8 +28,8 @@ from recollect.engines.sqlite.sweep import sweep_namespace
 from recollect.errors import StoreError
 from recollect.record import DEFAULT_NAMESPACE, Namespace
 from recollect.runtime.files import unfinished
-from recollect.store.mending import mended
 from recollect.store.results import Lost
+from recollect.store.transfer import mended
 
 COLUMNS = 'SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY cid'
 NAMESPACE = "INSERT OR IGNORE INTO namespace (num, name, unindexed) VALUES (?, ?, 1)"

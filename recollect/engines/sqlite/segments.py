@@ -9,10 +9,8 @@ import apsw
 import numpy as np
 
 from recollect.engines.sqlite.source import tail_row
-from recollect.index.columns import SEGMENT_ROWS, SETTLED_ROWS
-from recollect.index.segment import seal, without
-from recollect.index.source import SegmentMark
-from recollect.store.errors import IndexDamaged
+from recollect.index.source import SEGMENT_ROWS, SETTLED_ROWS, SegmentMark, seal, without
+from recollect.store.change import IndexDamaged
 from recollect.store.passages import Int
 
 # Tails worth a segment, the longest first: of the generations in use.

@@ -12,10 +12,9 @@ import orjson
 from recollect.engines.sqlite.generations import Generation
 from recollect.engines.sqlite.indexing import scope
 from recollect.engines.sqlite.put import ids_json
-from recollect.index.columns import COLUMNS
-from recollect.index.source import IndexState, SegmentMark, TailRow
+from recollect.index.source import COLUMNS, IndexState, SegmentMark, TailRow
 from recollect.record import NodeId
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged
 from recollect.store.passages import Int
 
 STATE = "SELECT epoch, last, sealed, deaths, quality FROM index_state WHERE gen = ? AND partition = ?"

@@ -11,8 +11,7 @@ import apsw
 
 from recollect.engines.sqlite.put import ids_json
 from recollect.record import NodeId, from_microseconds, to_microseconds
-from recollect.store.change import Lease, Task
-from recollect.store.errors import Fenced
+from recollect.store.change import Fenced, Lease, Task
 
 PUT = """
 INSERT INTO task (ns, id, kind, subject, due, ready, payload) VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -13,15 +13,13 @@ import apsw
 
 from recollect.engines.sqlite import counts, edges, find, generations, read, spoken, tasks, texts
 from recollect.engines.sqlite.source import PartitionSource
-from recollect.index.cache import IndexCache
-from recollect.index.candidates import candidates
-from recollect.index.sharing import sharing
+from recollect.index.candidates import candidates, sharing
+from recollect.index.corpus import IndexCache
 from recollect.index.snapshot import Snapshot
 from recollect.index.vocabulary import IndexVocabulary
 from recollect.index.words import known
 from recollect.record import Edge, Message, NodeId, Thread
-from recollect.store.change import Record, Task
-from recollect.store.errors import IndexDamaged
+from recollect.store.change import IndexDamaged, Record, Task
 from recollect.store.passages import CandidateQuery, Features, Int, Partition, PassageText, QueryTerms
 from recollect.store.results import Counts, End, IndexInfo, Page, R, Revision, Span, Where
 

@@ -14,8 +14,7 @@ from recollect.engines.sqlite.put import cut_edges, ids_json, put_edges, put_rec
 from recollect.engines.sqlite.tasks import finish, put_tasks
 from recollect.errors import NotFound
 from recollect.record import Conversation, Document, Message, Namespace, Node, NodeId, ToolCall
-from recollect.store.change import Change, Mark
-from recollect.store.errors import Stale
+from recollect.store.change import Change, Mark, Stale
 from recollect.store.passages import Owner
 
 FIND_NAMESPACE = "SELECT num FROM namespace WHERE name = ?"

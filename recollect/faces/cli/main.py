@@ -12,14 +12,19 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
-from recollect.faces.cli.terminal.output import STANDARD_OUTPUT, harmless, terminal_size, use_utf8
+from recollect.faces.cli.output import STANDARD_OUTPUT, harmless, terminal_size, use_utf8
+
+if TYPE_CHECKING:
+    from recollect.faces.cli.parser import Command
 
 COMPLETE = "_RECOLLECT_COMPLETE"  #: the variable by which shells ask for completions
 
 _NOTHING, _ERROR, _INTERRUPTED = 1, 2, 130
+#: Options that a run has once, before the command's name or after it.
+_COMMON = ("store", "namespace", "color", "json")
 _VALUED = ("--store", "--namespace", "--color")  # options of every command that take the next word as their value
 
 
@@ -31,7 +36,7 @@ def run() -> NoReturn:
     _open_what_is_closed()
     use_utf8()
     if shell := os.environ.get(COMPLETE):
-        from recollect.faces.cli.complete import print_completions
+        from recollect.faces.cli.help import print_completions
 
         _leave(print_completions(shell, sys.argv[1:]))
     if not _is_hook(sys.argv[1:]):
@@ -108,9 +113,36 @@ def _run(arguments: Sequence[str]) -> int:
 
         print(f"recollect {VERSION}")
         return 0
-    from recollect.faces.cli.app import run_command
+    from recollect.faces.cli.commands import ROOT, VERSION_OPTION, load, meant
+    from recollect.faces.cli.parser import HelpWanted, parse, parse_root
 
-    return run_command(arguments)
+    name = ""
+    try:
+        before, rest = parse_root(arguments, (VERSION_OPTION,))
+        if before.pop("version"):
+            return _run(["--version"])
+        if not rest:
+            return _run_command(ROOT, before)
+        name = meant(rest[0])
+        command = load(name)
+        given = parse(name, command, rest[1:])
+        return _run_command(command, given | {n: before[n] for n in _COMMON if given[n] in (None, False)})
+    except HelpWanted as wanted:
+        from recollect.faces.cli.help import help_of
+
+        parts = load(name).parts if name else {}
+        print(help_of(name, next((word for word in wanted.words[:1] if word in parts), "")))
+        return 0
+
+
+def _run_command(command: Command, given: dict[str, Any]) -> int:
+    from recollect.faces.cli.invocation import open_invocation
+
+    flags = {name: given.pop(name) for name in _COMMON}
+    with open_invocation(flags) as run:
+        if run.settings.unused:
+            run.out.note(run.settings.unused)
+        return command.run(run, **given) or 0
 
 
 def _is_hook(arguments: Sequence[str]) -> bool:
@@ -172,7 +204,7 @@ def _explain(code: str, message: str, hint: str, *, in_json: bool) -> None:
         width = terminal_size()[0] if sys.stderr.isatty() else None
         apart = "\n" in message or (width is not None and len(message) + len(hint) >= width)
         if width is not None:
-            from recollect.faces.cli.terminal.wrapping import wrapped_words
+            from recollect.faces.cli.output import wrapped_words
 
             message = "\n".join(line for part in message.split("\n") for line in wrapped_words(part, width))
         print(("\n" if apart else " ").join(filter(None, (message, hint))), file=sys.stderr)

@@ -13,7 +13,7 @@ from recollect.errors import RecollectError
 
 PROGRAM = "recollect"
 
-HELP = ("-h", "--help")
+HELP_FLAGS = ("-h", "--help")
 
 _ALIKE = 0.7  # of 1: how much an option is like one that is meant
 
@@ -57,7 +57,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Words:
+class Arguments:
     """The words that are no options. With `dashes` they may begin with a dash, as in `search nginx -mixer`."""
 
     metavar: str
@@ -83,7 +83,7 @@ class Command:
     run: Callable[..., int | None]
     examples: tuple[str, ...]
     options: tuple[Option, ...] = ()
-    words: Words | None = None
+    words: Arguments | None = None
     parts: Mapping[str, Command] = field(default_factory=dict)
 
 
@@ -141,7 +141,7 @@ def parse_root(words: Sequence[str], extra: Sequence[Option]) -> tuple[dict[str,
 class _Reading:
     """One command line under way."""
 
-    def __init__(self, name: str, options: Sequence[Option], words: Words | None) -> None:
+    def __init__(self, name: str, options: Sequence[Option], words: Arguments | None) -> None:
         self._command = f"{PROGRAM} {name}".strip()
         self._options: Mapping[str, Option] = {flag: option for option in options for flag in option.flags}
         self._words, self._free = words, not name
@@ -156,7 +156,7 @@ class _Reading:
             if word == "--":
                 self._plain += waiting
                 break
-            if word in HELP:
+            if word in HELP_FLAGS:
                 raise HelpWanted(self._plain)
             flag, value = self._split(word)
             if flag in self._options:
@@ -229,7 +229,7 @@ class _Reading:
     def _unknown(self, flag: str) -> WrongUsage:
         from difflib import get_close_matches
 
-        known = {name.lstrip("-"): name for name in (*self._options, *HELP)}  # that all begin alike says nothing
+        known = {name.lstrip("-"): name for name in (*self._options, *HELP_FLAGS)}  # that all begin alike says nothing
         near = [known[name] for name in get_close_matches(flag.lstrip("-"), known, 1, _ALIKE)]
         return self._wrong(f"{self._command} has no option {flag}." + (f" Did you mean {near[0]}?" if near else ""))
 

@@ -18,12 +18,12 @@ import orjson
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
-from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from recollect.errors import RecollectError
 from recollect.faces.http.problems import problem, status_of
 from recollect.faces.http.scope import served
+from recollect.faces.present.views import as_json
 
 EVENTS = "text/event-stream"
 RESULT, ERROR = "result", "error"  # the last event of a stream is one of them
@@ -38,7 +38,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 Tell = Callable[[str, object], None]
 #: Gets all that was told once the work has come to its result, whoever listens; None where it did not come to one.
 Keep = Callable[[list[bytes] | None], None]
-R = TypeVar("R", bound=BaseModel)
+R = TypeVar("R")
 
 _log = logging.getLogger("recollect.http")
 _open: set[threading.Event] = set()  # one for each stream
@@ -98,18 +98,17 @@ def in_events(summary: str, example: str) -> dict[int | str, dict[str, Any]]:
 def answered(
     request: Request,
     begin: Callable[[], Generator[Any, None, None]],
-    told: Mapping[type, tuple[str, Callable[[Any], object]]],
-    last: Callable[[Any], R],
+    told: Mapping[type, str],
+    last: type[R],
 ) -> R | Response:
     """The last thing that an iterator gives, or all of it as it comes. `told` names the events that come before."""
 
     def work(tell: Tell) -> R:
         with closing(begin()) as things:
             for thing in things:
-                if type(thing) not in told:
-                    return last(thing)
-                name, plain = told[type(thing)]
-                tell(name, plain(thing))
+                if isinstance(thing, last):
+                    return thing
+                tell(told[type(thing)], thing)
         raise RuntimeError("it ended without an answer")
 
     return worked(request, work)
@@ -246,5 +245,4 @@ def as_event(error: RecollectError) -> dict[str, object]:
 
 def event(name: str, data: object) -> bytes:
     """An event as it is sent."""
-    raw = data.model_dump_json() if isinstance(data, BaseModel) else orjson.dumps(data).decode()
-    return format_sse_event(event=name, data_str=raw)
+    return format_sse_event(event=name, data_str=orjson.dumps(as_json(data)).decode())

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.importers.found import Found, found_on_this_machine
 from recollect.record import iso
-from recollect.watching.kept import Kept
-from recollect.watching.waiting import not_in
+from recollect.watching.imported_files import ImportedFiles, not_in
 
 if TYPE_CHECKING:
-    from recollect.runtime.place import Place
+    from recollect.runtime.files import Place
     from recollect.store import Counts
 
 
-def newer_than(last: datetime | None, counts: Counts | None, kept: Kept | None = None) -> list[Found]:
+def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[Found]:
     """What lies on this machine, of sources that have nothing in the memory or have changed since they were imported:
     by the last import or, as far as it is `kept`, by `recollect watch` or a hook.
     """
@@ -32,7 +31,7 @@ def newer_than(last: datetime | None, counts: Counts | None, kept: Kept | None =
     ]
 
 
-def _is_newer(found: Found, last: datetime | None, kept: Kept | None) -> bool:
+def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -> bool:
     if last is not None and (found.newest is None or found.newest <= last):
         return False
     if not kept or not found.path.is_dir():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from recollect.faces.present.times import percent
-from recollect.store import Counts, IndexInfo
+
+if TYPE_CHECKING:
+    from recollect.store import Counts, IndexInfo
 
 
 def quality_state(counts: Counts) -> str:

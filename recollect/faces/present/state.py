@@ -19,9 +19,9 @@ from recollect.errors import NotFound
 from recollect.faces.present.times import parse_stored
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Citation
+    from recollect.answer.evidence import Citation
     from recollect.importers.base import Problem
-    from recollect.runtime.place import Place
+    from recollect.runtime.files import Place
     from recollect.search.results.result import SearchResults
 
 _PROBLEMS_KEPT = 1000

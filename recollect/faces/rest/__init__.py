@@ -4,41 +4,34 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.rest.routes import (
-    answers,
-    conversations,
-    entities,
-    facts,
-    imports,
-    removing,
-    search,
-    timeline,
-    tools,
-    topics,
-    upkeep,
-    worker,
-)
-from recollect.faces.rest.schemas.base import Problem
+from recollect.faces.present.results import ProblemView
+from recollect.faces.rest.routes.answers import routes as answers
+from recollect.faces.rest.routes.conversations import routes as conversations
+from recollect.faces.rest.routes.imports import import_routes, removing_routes
+from recollect.faces.rest.routes.knowledge import entities_routes, facts_routes, time_routes, topics_routes
+from recollect.faces.rest.routes.search import search_routes, tools_routes
+from recollect.faces.rest.routes.upkeep import store_routes, work_routes
+from recollect.faces.rest.schema import schema
 
 PREFIX = "/api/v1"
 
 router = APIRouter(
     prefix=PREFIX,
     generate_unique_id_function=lambda route: route.name,
-    responses={"default": {"description": "What is wrong, and what to do.", "model": Problem}},
+    responses={"default": {"description": "What is wrong, and what to do.", "model": schema(ProblemView)}},
 )
 for _family in (
-    search,
+    search_routes,
     conversations,
     answers,
-    facts,
-    entities,
-    topics,
-    timeline,
-    imports,
-    removing,
-    tools,
-    worker,
-    upkeep,
+    facts_routes,
+    entities_routes,
+    topics_routes,
+    time_routes,
+    import_routes,
+    removing_routes,
+    tools_routes,
+    work_routes,
+    store_routes,
 ):
-    router.include_router(_family.routes)
+    router.include_router(_family)

@@ -14,7 +14,7 @@ from starlette.routing import Match
 from recollect.errors import RecollectError
 from recollect.faces.http.problems import TOO_DEEP, problem, told
 from recollect.faces.proxy.problems import client_of, retold
-from recollect.faces.web.problem import problem_page, refusal, wants_page
+from recollect.faces.web.page import problem_page, refusal, wants_page
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 

@@ -1,37 +1,28 @@
 """The web pages, rendered on the server: search, conversations, answers, graph, timeline, facts, import, status.
 
 Every state is an address, works without a script, and answers `Accept: application/json`. No page asks anything of
-another host. Each page is one file with a router of its own, included here.
+another host. The pages of a domain are one file of `pages/` with a router, included here.
 """
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recollect.faces.web import (
-    ask,
+from recollect.faces.web import page, runs
+from recollect.faces.web.pages import (
+    answers,
     conversation,
-    documents,
-    entities,
-    facts,
-    files,
     forgetting,
-    given,
-    graph,
     home,
-    import_,
-    live,
-    research,
+    importing,
+    knowledge,
     search,
-    status,
-    story,
+    summaries,
     timeline,
-    topics,
 )
 
-_PARTS = (files, home, search, conversation, ask, research, facts, timeline, topics, graph, entities, story)
-_UPKEEP = (import_, status, given, forgetting, documents, live)
+_PAGES = (home, search, conversation, answers, knowledge, timeline, summaries, importing, forgetting)
 
 router = APIRouter(include_in_schema=False)
-for part in (*_PARTS, *_UPKEEP):
+for part in (page, *_PAGES, runs):
     router.include_router(part.router)

@@ -2,22 +2,77 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import orjson
+from fastapi import APIRouter
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from recollect.errors import NotFound
 from recollect.faces.http.scope import asked_namespace, memories
-from recollect.faces.web.files import asset
 from recollect.version import VERSION
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+
+router = APIRouter()
+
+_FOLDER = "assets"
+_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "woff2": "font/woff2",
+}
+_FOREVER = "public, max-age=31536000, immutable"
+
+
+@cache
+def asset(name: str) -> str:
+    """The address of one of the package's files: it may be kept for ever, since other bytes have another address.
+
+    The address counts all files, so that those a stylesheet names beside itself may be kept as well.
+    """
+    _content(name)
+    return f"/assets/{_version()}/{name}"
+
+
+@router.get("/assets/{version}/{name}")
+def served_asset(version: str, name: str) -> Response:
+    """One file. An old address gives the file of today, which no cache keeps."""
+    content = _content(name)
+    kept = _FOREVER if version == _version() else "no-cache"
+    return Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers={"Cache-Control": kept})
+
+
+@cache
+def _content(name: str) -> bytes:
+    """Raises NotFound for a name that is none of the files to be served."""
+    if name in _names():
+        return (resources.files(__package__) / _FOLDER / name).read_bytes()
+    raise NotFound(f"There is no file {name} here.")
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(
+        f.name for f in (resources.files(__package__) / _FOLDER).iterdir() if f.name.rpartition(".")[2] in _TYPES
+    )
+
+
+@cache
+def _version() -> str:
+    """What the addresses of this version's files have in common."""
+    return hashlib.sha256(b"".join(_content(name) for name in sorted(_names()))).hexdigest()[:12]
+
 
 #: What stands in the bar: the address, the name, the key after `g`.
 PAGES = (
@@ -151,3 +206,55 @@ def fragments(request: Request, template: str, names: Sequence[str], /, **contex
     drawn = environment().get_template(template)
     values = drawn.new_context(_frame(request, None) | context)
     return {name: "".join(drawn.blocks[name](values)) for name in names}
+
+
+# Going back to the page from which something was done.
+
+
+def back_to(address: str, page: str, *, at: str = "", **query: str) -> RedirectResponse:
+    """The address of a state of a page, with more in its query, at an anchor; the page itself where the address is of
+    another. What only that one answer should show (`edit`, `merge`, `forgotten`) is left out.
+
+    >>> back_to("/facts?tab=then&edit=F1", "/facts", at="f-F2").headers["location"]
+    '/facts?tab=then#f-F2'
+    >>> back_to("//elsewhere.example/facts", "/facts").headers["location"]
+    '/facts'
+    """
+    parts = urlsplit(address)
+    ours = not parts.scheme and not parts.netloc and parts.path == page
+    pairs = [
+        (name, value)
+        for name, value in parse_qsl(parts.query if ours else "")
+        if name not in _ONCE and name not in query
+    ]
+    pairs += [(name, value) for name, value in query.items() if value]
+    found = page + (f"?{urlencode(pairs)}" if pairs else "") + (f"#{at}" if at else "")
+    return RedirectResponse(found, status_code=303)
+
+
+_ONCE = frozenset({"edit", "merge", "forgotten", "done"})
+
+
+# What went wrong, as a page: the same words that programs get as problem details.
+
+_PROGRAMS = ("/api/", "/v1/", "/mcp", "/assets/")
+
+
+def wants_page(request: Request) -> bool:
+    """Whether somebody looks at the answer, rather than a program."""
+    if request.scope["path"].startswith(_PROGRAMS):
+        return False
+    return "text/html" in request.headers.get("accept", "") or request.headers.get("hx-request") == "true"
+
+
+def problem_page(request: Request, problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    """The page of problem details; for htmx the note alone, in place of what was asked for."""
+    answer = page(request, "problem.html", status=int(problem["status"]), fragment="note", problem=problem, here="-")
+    answer.headers.update(headers)
+    return answer
+
+
+def refusal(problem: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    """The same for who may not ask: a page by itself, for its styles would be refused as well."""
+    drawn = environment().get_template("refusal.html").render(problem=problem)
+    return HTMLResponse(drawn, int(problem["status"]), dict(headers))

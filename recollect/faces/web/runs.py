@@ -6,22 +6,27 @@ Runs live as long as the server; what they made is in the memory.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Hashable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import orjson
+from fastapi import APIRouter, FastAPI
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from recollect.errors import NotFound, RecollectError
+from recollect.faces.http.scope import Scoped
+from recollect.faces.web.page import address, scope_of
+from recollect.memory import Memory
 from recollect.record import new_id, utc_now
-
-if TYPE_CHECKING:
-    from recollect.memory import Memory
 
 _KEPT = 40  # finished runs of a kind
 _TOLD_AGAIN = 3600.0  # seconds for which a finished run is shown instead of being done again
@@ -34,7 +39,7 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunEvent:
     """Something that a run has told, so many seconds after its beginning."""
 
     event: Any
@@ -47,14 +52,14 @@ Work = Callable[[Callable[[Any], None]], Any]
 Public = Callable[[RecollectError], RecollectError]
 
 
-class Run:
+class WebRun:
     """One piece of work. Its events only grow; `result` or `problem` is there once `ended` is."""
 
     def __init__(self, kind: str, namespace: str, key: Hashable, title: str, work: Work, public: Public) -> None:
         self.id, self.kind, self.namespace, self.key, self.title = new_id(), kind, namespace, key, title
         self.began: datetime = utc_now()
         self.ended: datetime | None = None
-        self.events: list[Told] = []
+        self.events: list[RunEvent] = []
         self.result: Any = None
         self.problem: RecollectError | None = None
         self.stopped = False
@@ -94,7 +99,7 @@ class Run:
     def _tell(self, event: Any) -> None:
         if self.stopped:
             raise Stopped
-        self.events.append(Told(event, self.seconds))
+        self.events.append(RunEvent(event, self.seconds))
         self.wake()
 
     def wake(self) -> None:
@@ -121,22 +126,22 @@ class Run:
             self.wake()
 
 
-class Runs:
+class WebRuns:
     """The runs of a server. Thread-safe."""
 
     def __init__(self, public: Public = lambda problem: problem) -> None:
         self._public = public
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, WebRun] = {}
         self._lock = threading.Lock()
         self.is_over = False
 
-    def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> Run:
+    def begin(self, kind: str, namespace: str, key: Hashable, title: str, work: Work) -> WebRun:
         """Begins a run, unless one of this key is under way."""
         with self._lock:
             for run in self._runs.values():
                 if (run.kind, run.namespace, run.key) == (kind, namespace, key) and run.ended is None:
                     return run
-            run = Run(kind, namespace, key, title, work, self._public)
+            run = WebRun(kind, namespace, key, title, work, self._public)
             self._runs[run.id] = run
             ended = [one.id for one in self._runs.values() if one.ended is not None and one.kind == kind]
             for old in ended[: max(0, len(ended) - _KEPT)]:
@@ -144,7 +149,7 @@ class Runs:
         run.start()
         return run
 
-    def fresh(self, kind: str, namespace: str, work: Work, *, seconds: float, patience: float) -> Run:
+    def fresh(self, kind: str, namespace: str, work: Work, *, seconds: float, patience: float) -> WebRun:
         """A run that is not older than so many seconds; who asks waits no longer than `patience` for a new one."""
         run = self.last(kind, namespace, None)
         if run is None or (run.ended is not None and run.seconds > seconds):
@@ -152,21 +157,21 @@ class Runs:
             run.wait(patience)
         return run
 
-    def last(self, kind: str, namespace: str, key: Hashable) -> Run | None:
+    def last(self, kind: str, namespace: str, key: Hashable) -> WebRun | None:
         """The newest run of a key that is under way, or has ended well and not long ago."""
         for run in reversed(self.all(kind, namespace)):
             if run.key == key and (run.ended is None or (run.problem is None and run.seconds < _TOLD_AGAIN)):
                 return run
         return None
 
-    def get(self, id: str, namespace: str) -> Run:
+    def get(self, id: str, namespace: str) -> WebRun:
         """A run by its id. Raises NotFound."""
         found = self._runs.get(id)
         if found is None or found.namespace != namespace:
             raise NotFound("That is over: the server has been started again since, or it was long ago.")
         return found
 
-    def all(self, kind: str, namespace: str) -> list[Run]:
+    def all(self, kind: str, namespace: str) -> list[WebRun]:
         """Those of a kind, oldest first."""
         with self._lock:
             return [run for run in self._runs.values() if (run.kind, run.namespace) == (kind, namespace)]
@@ -197,14 +202,14 @@ class Runs:
             run.wait(max(0.0, until - time.monotonic()))
 
 
-def runs_of(request: Request) -> Runs:
+def runs_of(request: Request) -> WebRuns:
     """The runs of the server that answers this request."""
     state = request.app.state
     with _making:
         if not hasattr(state, "runs"):
-            state.runs = Runs(state.served.public)
+            state.runs = WebRuns(state.served.public)
             state.at_end = (*getattr(state, "at_end", ()), state.runs.end)
-    found: Runs = state.runs
+    found: WebRuns = state.runs
     return found
 
 
@@ -219,3 +224,101 @@ def sources_known(request: Request, memory: Memory) -> list[str]:
 
     run = runs_of(request).fresh("sources", str(memory.namespace), work, seconds=60.0, patience=0.3)
     return run.result or []
+
+
+# A run as a page shows it: parts that are drawn from its state, sent again when they change.
+
+
+@asynccontextmanager
+async def _stopped_at_the_end(app: FastAPI) -> AsyncIterator[None]:
+    """When the server ends, what is under way is told to: an import keeps what is in, research what it has learned."""
+    yield
+    if runs := getattr(app.state, "runs", None):
+        await run_in_threadpool(runs.close)
+
+
+router = APIRouter(lifespan=_stopped_at_the_end)
+
+#: Draws the parts of a run: the id of each element, and what stands in it.
+Parts = Callable[[Request, WebRun], Mapping[str, str]]
+#: Whether what a run has told is in the memory still, as it was.
+Holds = Callable[[Memory, WebRun], bool]
+
+_PAUSE = 0.08  # seconds between two drawings
+_STILL_THERE = 15.0  # seconds after which something is sent in any case
+
+_drawn_by: dict[str, tuple[Parts, Callable[[Request, WebRun], str]]] = {}
+_holds: dict[str, Holds] = {}
+
+
+def drawn_by(
+    kind: str, parts: Parts, where: Callable[[Request, WebRun], str], holds: Holds = lambda memory, run: True
+) -> None:
+    """Says how runs of a kind are drawn, the address of the page where one is shown, and until when it may be."""
+    _drawn_by[kind], _holds[kind] = (parts, where), holds
+
+
+def existing_run(request: Request, memory: Memory, id: str) -> WebRun:
+    """A run that may be shown. Raises NotFound, also where it has told what was changed or forgotten since."""
+    run = runs_of(request).get(id, scope_of(request))
+    if run.ended is not None and not _holds[run.kind](memory, run):
+        raise NotFound("What this has told was changed or forgotten since.", hint="Ask again for what is there now.")
+    return run
+
+
+@router.get("/runs/{id}/events")
+async def events(request: Request, memory: Scoped, id: str) -> Response:
+    """The parts of a run that change, until it has ended."""
+    run = await run_in_threadpool(existing_run, request, memory, id)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(_changes(request, run), media_type="text/event-stream", headers=headers)
+
+
+@router.post("/runs/{id}/stop")
+def stop(request: Request, id: str) -> Response:
+    """Ends a run, and leads back to its page."""
+    run = runs_of(request).get(id, scope_of(request))
+    run.stop()
+    run.wait(1.0)
+    return RedirectResponse(_drawn_by[run.kind][1](request, run), 303)
+
+
+async def _changes(request: Request, run: WebRun) -> AsyncIterator[bytes]:
+    (parts, where), runs = _drawn_by[run.kind], runs_of(request)
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    deaf = run.listen(tell)
+    shown: dict[str, str] = {}
+    try:
+        while True:
+            changed.clear()
+            over = run.ended is not None
+            drawn = await run_in_threadpool(parts, request, run)
+            new = {name: html for name, html in drawn.items() if shown.get(name) != html}
+            shown |= new
+            if new:
+                yield _event("parts", new)
+            if over:
+                yield _event("end", {"address": where(request, run)})
+                return
+            if runs.is_over:
+                return
+            try:
+                await asyncio.wait_for(changed.wait(), _STILL_THERE)
+                await asyncio.sleep(_PAUSE)
+            except TimeoutError:
+                yield b": still there\n\n"
+    finally:
+        deaf()
+
+
+def _event(name: str, data: Mapping[str, str]) -> bytes:
+    return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))
+
+
+def run_address(request: Request, run: WebRun, path: str) -> str:
+    """Where the events of a run are, as `events` or `stop`."""
+    return address(f"/runs/{run.id}/{path}", request)

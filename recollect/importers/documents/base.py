@@ -11,7 +11,7 @@ from recollect.errors import ImportProblem
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What stands in a document: its text, its outline (`recollect.record.outline`), what could not be read of it."""
+    """What stands in a document: its text, its outline (`recollect.record.tree`), what could not be read of it."""
 
     text: str
     outline: Mapping[str, Any] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from recollect.errors import ImportProblem
 from recollect.importers.documents.base import Contents, missing_library
 from recollect.importers.documents.plain import decoded, marked_encoding
-from recollect.record.outline import Heading, outline
+from recollect.record.tree import Heading, outline
 from recollect.text.clean import clean_text
 
 _CHARSET = re.compile(rb"""<(?:meta|\?xml)\b[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.I)

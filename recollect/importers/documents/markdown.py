@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from recollect.importers.documents.base import Contents
 from recollect.importers.documents.plain import decoded
-from recollect.record.outline import Heading, outline
+from recollect.record.tree import Heading, outline
 
 _HASHES = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from recollect.errors import ImportProblem
 from recollect.importers.documents.base import Contents, missing_library
-from recollect.record.outline import outline
+from recollect.record.tree import outline
 from recollect.text.clean import clean_text
 
 if TYPE_CHECKING:

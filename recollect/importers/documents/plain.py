@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from recollect.errors import ImportProblem
 from recollect.importers.documents.base import Contents
-from recollect.record.outline import outline
+from recollect.record.tree import outline
 from recollect.text.clean import clean_text
 
 #: Longest first: the mark of UTF-32 begins with that of UTF-16.

@@ -24,9 +24,8 @@ from recollect.record import (
     iso,
     stable_id,
 )
-from recollect.text.chunks import USUAL, Chunking, chunk_spans
-from recollect.text.clean import clean_metadata, clean_text, clean_title
-from recollect.text.marks import cut_recall
+from recollect.text.clean import clean_metadata, clean_text, clean_title, cut_recall
+from recollect.text.sentences import USUAL, Chunking, chunk_spans
 
 #: Names by which formats call the two sides of a chat: no persons.
 _SIDES = frozenset({"user", "assistant", "system", "human", "ai", "tool"})

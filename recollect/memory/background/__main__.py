@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from recollect.errors import RecollectError
 from recollect.memory.background.lock import Lock, Taken, lock_file, rung
 from recollect.memory.settings import Places, Settings, load_settings, own_places
-from recollect.runtime.place import Place
+from recollect.runtime.files import Place
 
 if TYPE_CHECKING:
     from recollect.memory import Memory

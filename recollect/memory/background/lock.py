@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from recollect.runtime.place import Place
+from recollect.runtime.files import Place
 
 try:
     import fcntl

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recollect.memory.background.lock import AVAILABLE, holder, lock_file, ring
 from recollect.memory.settings import Places, own_places
-from recollect.runtime.place import Address, Place
+from recollect.runtime.files import Address, Place
 
 #: What the worker is told of the store, beside its own settings.
 STORE, EMBEDDER, DURABLE = "RECOLLECT_STORE", "RECOLLECT_EMBEDDER", "RECOLLECT_DURABLE"

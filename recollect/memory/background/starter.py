@@ -7,7 +7,7 @@ import threading
 
 from recollect.errors import RecollectError
 from recollect.memory.settings import load_settings
-from recollect.runtime.place import Place
+from recollect.runtime.files import Place
 
 _AFTER = 5.0  # seconds after the first write, and between two starts
 

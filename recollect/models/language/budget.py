@@ -29,7 +29,7 @@ from recollect.models.language.prices import Price, price
 from recollect.models.language.talk import Spoken, Talk, TalkingModel
 from recollect.models.language.usage import Usage, estimated_tokens
 from recollect.record import utc_now
-from recollect.runtime.database import own_database
+from recollect.runtime.files import own_database
 
 #: The ledger's file in the data folder.
 FILE = "spending.db"

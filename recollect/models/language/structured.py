@@ -7,7 +7,6 @@ was forgotten. They name the place in the answer and what is wrong there, not th
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,8 +26,8 @@ from recollect.models.language.errors import (
 )
 from recollect.models.language.prices import Price
 from recollect.models.language.usage import NOTHING_USED, Usage
-from recollect.text.clean import clean_text
-from recollect.text.thought import without_thought
+from recollect.text.clean import clean_text, without_thought
+from recollect.text.markdown import code_blocks
 
 #: A turn of the talk with a model: whose it is, and what it says.
 Turn = tuple[Literal["user", "assistant"], str]
@@ -37,7 +36,6 @@ _BYTES_A_TOKEN, _SLACK = 16, 16_384  # of an answer: no good one is longer
 _SHOWN_AGAIN = 8_000  # characters of a broken answer that the model is shown again
 _MOST = (1 << 63) - 1  # of a whole number
 _ATTEMPTS = 40  # beginnings of objects that are tried in an answer with prose around
-_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _DECODER = json.JSONDecoder()
 
 
@@ -173,7 +171,7 @@ def _again(text: str, problem: LanguageModelError) -> list[Turn]:
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in a text, likeliest first: all of it, what stands in fences, what stands in prose."""
     text = without_thought(text.removeprefix("\ufeff"))
-    for candidate in (text, *_FENCE.findall(text)):
+    for candidate in (text, *(block.of(text) for block in code_blocks(text))):
         try:
             value = json.loads(candidate)
         except (ValueError, RecursionError):

@@ -12,7 +12,6 @@ import numpy as np
 from recollect.models.embedding import Embedder, TokenEmbedder, TokenVectors
 from recollect.models.embedding.packaged import reads_latin_alone
 from recollect.search.query.forms import other_forms, surface
-from recollect.search.query.moment import Moment
 from recollect.search.query.names import named, without_names
 from recollect.search.query.question import Question, read_question
 from recollect.search.query.request import Search
@@ -38,7 +37,7 @@ class Asked:
     `named` are the people in it, in its order. Of what is quoted, `phrases` are demanded and `quoted` only wished for;
     so is what is `sought`: identifiers as they were typed, and what is quoted. `typed` says that it is a few words
     rather than a sentence. `similarity` and `tokens` are for the quality mode.
-    `moment` is what happened before or after the time that is meant, `today` the day on which it is asked.
+    `today` is the day on which it is asked.
     """
 
     search: Search
@@ -52,7 +51,6 @@ class Asked:
     vector: Float
     similarity: Float | None = None
     tokens: TokenVectors | None = None
-    moment: Moment | None = None
     today: date = field(default_factory=date.today)
 
 

@@ -7,24 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 
 from recollect.search.query import wants
-from recollect.search.query.clauses import Order, read_order
-from recollect.search.query.dates import DateSpan, date_closeness, named_dates
-from recollect.search.query.names import named, without_names
 from recollect.search.query.phrasing import META_TERMS, without_meta, without_opening
-from recollect.search.query.relative import parse_moment, relative_dates, with_year, without_relative
+from recollect.search.query.wants import Order
+from recollect.text.dates import DateSpan, named_dates
 from recollect.text.language import is_english, is_foreign_script, is_sentence
+from recollect.text.relative import relative_dates, with_year, without_relative
 from recollect.text.terms import terms
-
-__all__ = [
-    "DateSpan",
-    "Question",
-    "date_closeness",
-    "named",
-    "parse_moment",
-    "read_question",
-    "relative_dates",
-    "without_names",
-]
 
 #: What is longer was pasted: it is read so far, which is enough to find where it came from.
 LONGEST_QUESTION = 2_000
@@ -86,7 +74,7 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
         wants_summary=english and wants.wants_summary(asked),
         is_how_to=english and wants.is_how_to(asked),
         asks_ever=english and wants.asks_ever(asked),
-        order=read_order(asked) if english else None,
+        order=wants.read_order(asked) if english else None,
         dates=_dates(asked, years, today),
     )
 

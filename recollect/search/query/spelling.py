@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from recollect.models.embedding.tokenizer import is_common_english
 from recollect.search.query.question import LONGEST_QUESTION, Question
 from recollect.store.results import Near
-from recollect.text.stopwords import STOP_WORDS
-from recollect.text.terms import is_identifier, terms, words
+from recollect.text.terms import STOP_WORDS, is_identifier, terms, words
 
 if TYPE_CHECKING:
     from recollect.store import Vocabulary

@@ -7,7 +7,7 @@ from calendar import monthrange
 from datetime import date, datetime, timedelta
 
 from recollect.errors import InvalidInput
-from recollect.search.query.relative import parse_moment
+from recollect.text.relative import parse_moment
 
 #: A filter means the very day, where a question means that time or so.
 _AGO = re.compile(r"\s*(\d{1,4})\s+(day|week|month|year)s?(?:\s+ago)?\s*", re.IGNORECASE)

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
+
+from recollect.search.query.phrasing import words_of
+from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY
+
+
+class Order(StrEnum):
+    """Which of several times is meant."""
+
+    FIRST = "first"
+    LAST = "last"
+
 
 _WHEN = r"\bwhen\b|\bwhat (?:date|day|month|year|time)\b|how long ago|which (?:day|month|year)"
 _HOW_MANY = r"\bhow (?:many|much|long|often|old|far)\b|what (?:number|percentage|price|cost|amount|score)"
@@ -115,3 +127,38 @@ def speaks_of_asker(question: str) -> bool:
 def speaks_of_own(text: str) -> bool:
     """Whether it speaks of what is the asker's own or shared: "our decisions", "what we chose"."""
     return _is_in(text, _OWN)
+
+
+_UNITS = rf"night|day|week|weekend|month|year|{ANY_SEASON}|{ANY_WEEKDAY}|{ANY_MONTH}|name|\d"
+_TALK = "(?:time|conversation|chat|talk|discussion|meeting|session|mention)"
+_SUBJECT = r"(?!(?:my|our|your|his|her|their|its|the|an?)\b)[\w'-]+(?:\ and\ [\w'-]+)?"
+_WE = "(?:i|we|you|he|she|they)"
+_OF_THE_LATEST = "(?:on|about|from|news|state|status|update|decision|plan|version)"
+_FIRST = rf"""(?xi)
+      (\b(?:the|my|our|that)\ (?:very\ )?first\ {_TALK}s?\b)
+    | (\bat\ first\b | \binitially\b | \boriginally\b | \bin\ the\ beginning\b(?!\ of) | \bto\ begin\ with\b)
+    | \b(?:did|have|has|had)\ {_SUBJECT}\ ((?:ever\ )?first)\ [a-z]+
+    | \b{_WE}\ (first)\ [a-z]+
+"""
+_LAST = rf"""(?xi)
+      (\b(?:the|my|our)\ (?:very\ )?(?:last|latest|most\ recent)\ {_TALK}s?\b)
+    | (\bmost\ recently\b | \blately\b)
+    | \bthe\ (latest|most\ recent)\ {_OF_THE_LATEST}\b
+    | \b(?:did|have|has|had)\ {_SUBJECT}\ (last)\ (?!{_UNITS})[a-z]+
+    | \bwhen\ (?:was|were)\ .*\ (last)\ (?!{_UNITS})[a-z]+
+    | \b{_WE}\ (last)\ (?!{_UNITS})[a-z]+
+"""
+_FIRST_WORDS = frozenset({"first", "initially", "originally", "beginning", "begin"})
+_LAST_WORDS = frozenset({"last", "latest", "recent", "recently", "lately"})
+
+
+def read_order(question: str) -> Order | None:
+    """Whether the first or the last of several times is meant: "when did we first", "most recently".
+
+    >>> read_order("When did I last bake bread?"), read_order("What did I say last night?")
+    (<Order.LAST: 'last'>, None)
+    """
+    words = words_of(question)
+    if _FIRST_WORDS & words and re.search(_FIRST, question):
+        return Order.FIRST
+    return Order.LAST if _LAST_WORDS & words and re.search(_LAST, question) else None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from recollect.record import from_microseconds
-from recollect.search.query.dates import DateSpan, named_dates, without_dates
-from recollect.search.query.relative import without_relative
+from recollect.text.dates import DateSpan, named_dates, without_dates
+from recollect.text.relative import without_relative
 from recollect.text.terms import terms
 
 

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from recollect.record import Conversation, Document, Message, NodeId, Window, iso
-from recollect.record.outline import Place
-from recollect.search.query.moment import Moment
+from recollect.record.tree import Place
 from recollect.search.results.facets import Facets
 
 if TYPE_CHECKING:
     from recollect.search.results.nothing import NothingFrom
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+#: Documents that clearly answer are put behind so many of the best messages, and so many of them are shown there.
+FIRST_MESSAGES, MOST_DOCUMENTS = 3, 3
+
+
+def behind_first(said: Sequence[T], others: Sequence[U], first: int = FIRST_MESSAGES) -> list[T | U]:
+    """What was said with the others behind the first few of it: the scores of messages and of files do not compare.
+
+    >>> behind_first("abcd", [1, 2])
+    ['a', 'b', 'c', 1, 2, 'd']
+    """
+    return [*said[:first], *others, *said[first:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +252,7 @@ class DocumentHit:
 class SearchResults(Sequence[Hit]):
     """The results of a search, best first, with how they were found.
 
-    `signals` names what was used: words, meaning, late interaction, people, dates, moment, order.
+    `signals` names what was used: words, meaning, late interaction, people, dates, order.
 
     `total` counts the conversations (or messages, grouped so) that can be had, by `next` after `next`. `with_words` of
     them hold a word of the query: these are all that do. The others are related; unless `total_exact` there may be more
@@ -245,8 +260,7 @@ class SearchResults(Sequence[Hit]):
     `suggestion` is the query as it may have been meant, where a word of it is nowhere; `corrected` is the one that was
     searched instead. `close` is False where nothing near the question is in the memory; `likelihood` says, from 0 to 1,
     how likely an answer to it is there. `derived` are facts and summaries that answer, `documents` the files that do,
-    if there are any. `moment` is what happened before or after the time that the question means; `nothing_from` says
-    that nothing was said in the time that is asked for.
+    if there are any. `nothing_from` says that nothing was said in the time that is asked for.
     `facets` says how what matches is spread, where that was asked for.
     """
 
@@ -266,10 +280,14 @@ class SearchResults(Sequence[Hit]):
     corrected: str | None = None
     derived: tuple[DerivedHit, ...] = ()
     documents: tuple[DocumentHit, ...] = ()
-    moment: Moment | None = None
     nothing_from: NothingFrom | None = None
     likelihood: float = 0.0
     facets: Facets | None = None
+
+    @property
+    def with_documents(self) -> list[Hit | DocumentHit]:
+        """The results in one list, with the documents that clearly answer behind the first few."""
+        return behind_first(self.hits, self.documents[:MOST_DOCUMENTS])
 
     @property
     def related(self) -> int:
@@ -291,9 +309,8 @@ class SearchResults(Sequence[Hit]):
 
     def to_json(self) -> dict[str, Any]:
         """The document that `recollect search --json` prints (docs/reference/json.md)."""
-        moment = {"moment": self.moment.to_json()} if self.moment is not None else {}
         facets = {"facets": self.facets.to_json()} if self.facets is not None else {}
-        return moment | {
+        return {
             "query": self.query,
             "took_ms": round(self.took_ms, 1),
             "mode": self.mode,

@@ -11,8 +11,7 @@ from unicodedata import category
 from recollect.search.query.forms import other_forms, pictures, surface
 from recollect.search.results.readable import readable
 from recollect.search.results.result import Snippet
-from recollect.text.folding import fold
-from recollect.text.terms import terms
+from recollect.text.terms import fold, terms
 
 LENGTH = 220
 

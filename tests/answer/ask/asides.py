@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from recollect.answer.ask.intents import read_intent
+from recollect.answer.intents import read_intent
 from recollect.models.language.prompts import QUESTIONS, prompt
 from tests.models.language.wire_server import Says
 

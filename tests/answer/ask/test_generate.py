@@ -11,10 +11,10 @@ import pytest
 
 import recollect
 from recollect.answer.ask.answer import Answer, Step
-from recollect.answer.ask.evidence import Evidence, Passage
 from recollect.answer.ask.generate import prompt
-from recollect.answer.ask.intents import Intent, Settings
 from recollect.answer.chat.events import Again, Words
+from recollect.answer.evidence import Evidence, SourcePassage
+from recollect.answer.intents import Intent, Settings
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.models.language.errors import ModelNotReady
@@ -230,7 +230,7 @@ def test_a_number_stands_for_the_message_that_the_model_was_given_under_it() -> 
     evidence = Evidence(
         question="heron",
         intent=Intent.QA,
-        passages=tuple(Passage(n, message, None, 1.0) for n, message in enumerate(messages, 1)),
+        passages=tuple(SourcePassage(n, message, None, 1.0) for n, message in enumerate(messages, 1)),
     )
     settings = Settings(material_tokens=2_000)
     shown = dict(re.findall(r"\[(\d+)\] user\n\| (Heron \d+\.)", prompt(evidence, settings)))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.ask.evidence import Evidence, gather
-from recollect.answer.ask.graph import Told, related
-from recollect.answer.ask.intents import SETTINGS, Intent
+from recollect.answer.evidence import Evidence, evidence_of
+from recollect.answer.graph import Told, related
+from recollect.answer.intents import SETTINGS, Intent
 from recollect.memory import Memory
 from recollect.search.find import Searcher
 from recollect.search.query.request import Search
@@ -46,7 +46,7 @@ def told(memory: Memory, question: str, wanted: Filter = Filter(), **more: objec
 
 def evidence(memory: Memory, question: str, wanted: Filter = Filter()) -> Evidence:  # noqa: B008
     find: Searcher = memory.handle.searcher
-    return gather(find, memory.handle.space, Search(Query(question), wanted), Intent.QA, SETTINGS[Intent.QA])
+    return evidence_of(find, memory.handle.space, Search(Query(question), wanted), Intent.QA, SETTINGS[Intent.QA])
 
 
 def test_what_is_said_of_a_name_is_told_with_the_message_that_says_it(memory: Memory) -> None:
@@ -101,19 +101,10 @@ def test_an_empty_memory_has_none(tmp_path: Path) -> None:
         assert evidence(empty, "why did I choose Next.js?").passages == ()
 
 
-def test_the_time_that_is_meant_is_told_to_who_answers(tmp_path: Path) -> None:
-    with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        for day, text in ((3, "The bread came out flat"), (9, "We moved to Porto today"), (20, "The bread was fine")):
-            memory.store_message(text, "user", title=text, timestamp=datetime(2024, 5, day, tzinfo=UTC))
-        found = evidence(memory, "how was the bread before we moved to Porto?")
-        assert found.relations[0] == "the question means the time before 9 May 2024: “We moved to Porto today”"
-        assert "Read as before 9 May 2024: “We moved to Porto today”" in found.notes
-
-
 def test_what_holds_words_that_are_shut_out_proves_nothing(memory: Memory) -> None:
     def asked(*excluded: str) -> Evidence:
         search = Search(Query("why did I choose Next.js?", excluded=excluded), Filter())
-        return gather(memory.handle.searcher, memory.handle.space, search, Intent.QA, SETTINGS[Intent.QA])
+        return evidence_of(memory.handle.searcher, memory.handle.space, search, Intent.QA, SETTINGS[Intent.QA])
 
     assert asked().relations
     found = asked("react")
@@ -129,8 +120,8 @@ def test_no_change_is_told_by_words_that_are_shut_out(tmp_path: Path) -> None:
 
         def told_of(*excluded: str) -> list[str]:
             search = Search(Query("Where do I live?", excluded=excluded), Filter())
-            found = gather(memory.handle.searcher, memory.handle.space, search, Intent.QA, SETTINGS[Intent.QA])
-            return [held.text for change in found.changes for held in change.statements]
+            found = evidence_of(memory.handle.searcher, memory.handle.space, search, Intent.QA, SETTINGS[Intent.QA])
+            return [held.text for change in found.changes for held in change]
 
         assert told_of() == ["The user lives in Porto.", "The user lives in Leeds."]
         assert told_of("leeds") == ["The user lives in Porto."]

@@ -12,8 +12,8 @@ import pytest
 
 import recollect
 from recollect.answer.ask import understand as module
-from recollect.answer.ask.intents import SETTINGS, Intent
 from recollect.answer.ask.understand import Remembered, understand, widened
+from recollect.answer.intents import SETTINGS, Intent
 from recollect.errors import ModelError
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.answer.research.plan import Found, by_rules
-from recollect.record import NodeId
+from recollect.answer.research.plan import by_rules
+from recollect.record import Conversation, NodeId
 from recollect.search.query.parts import concrete
 
 
@@ -54,7 +54,7 @@ def test_one_thing_is_not_taken_apart(question: str) -> None:
 
 
 def test_the_conversations_that_a_question_finds_are_parts_of_it() -> None:
-    found = [Found(NodeId(title), title) for title in ("A shelf", "Oil", "Glue", "Sharpening")]
+    found = [Conversation(NodeId(title), "", title=title) for title in ("A shelf", "Oil", "Glue", "Sharpening")]
     plan = by_rules("summarize what I learned about woodworking", found)
     assert [(query.text, query.heading, query.inside) for query in plan.queries] == [
         ("woodworking", "A shelf", "A shelf"),
@@ -66,7 +66,7 @@ def test_the_conversations_that_a_question_finds_are_parts_of_it() -> None:
 
 
 def test_one_conversation_is_no_part_of_its_own() -> None:
-    found = [Found(NodeId("1"), "A shelf"), Found(NodeId("2"), "A shelf")]
+    found = [Conversation(NodeId(one), "", title="A shelf") for one in "12"]
     assert len(by_rules("summarize what I learned about woodworking", found).queries) == 1
 
 

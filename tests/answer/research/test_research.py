@@ -11,9 +11,9 @@ import pytest
 
 import recollect
 from recollect.answer.ask.answer import Step
-from recollect.answer.ask.evidence import Evidence, Passage
-from recollect.answer.ask.intents import Intent
 from recollect.answer.chat.events import Again, Words
+from recollect.answer.evidence import Evidence, SourcePassage
+from recollect.answer.intents import Intent
 from recollect.answer.research.findings import Findings
 from recollect.answer.research.plan import SubQuery
 from recollect.answer.research.report import Report
@@ -21,6 +21,10 @@ from recollect.answer.research.searching import search_all
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.models.language.errors import ModelNotReady
+from recollect.search.query.request import Search
+from recollect.search.query.syntax import Query
+from recollect.search.results.result import SearchResults
+from recollect.store.passages import Filter
 from tests.answer.research.conftest import PLAN, QUESTION, missing
 from tests.models.language.wire_server import Says, WireServer
 
@@ -76,7 +80,7 @@ def test_what_the_conversations_do_not_hold_is_said(quiet: Memory) -> None:
 def test_words_that_lead_on_answer_nothing_by_themselves(quiet: Memory) -> None:
     """A search is widened by words of what it came near to: what holds these alone is about something else."""
     (message,) = quiet.messages([quiet.search("bassinage dough", group_by="message")[0].best.message.id])
-    found = Evidence(question="", intent=Intent.QA, passages=(Passage(1, message, None, 1.0),), known=True)
+    found = Evidence(question="", intent=Intent.QA, passages=(SourcePassage(1, message, None, 1.0),), known=True)
     for tried, is_known in (("the zzyzx quuxwort", False), ("the bassinage", True)):
         query = SubQuery(f"{tried} water dough", tried, 2, widens=tried)
         assert Findings().of_query(query, found).is_known is is_known
@@ -89,19 +93,15 @@ def test_filters_hold_for_every_search(quiet: Memory) -> None:
     assert all(c.message.timestamp and c.message.timestamp.year == 2024 for c in report.citations)
 
 
-def test_the_searches_of_a_round_run_beside_each_other() -> None:
+def test_the_searches_of_a_round_run_beside_each_other(quiet: Memory) -> None:
     together = threading.Barrier(3, timeout=20)
 
-    def gather(search: Any, intent: Intent, settings: Any) -> Evidence:
+    def find(search: Search) -> SearchResults:
         together.wait()
-        return Evidence(question=search.query.text, intent=intent)
-
-    from recollect.search.query.request import Search
-    from recollect.search.query.syntax import Query
-    from recollect.store.passages import Filter
+        return SearchResults(search.query.text, (), 0.0, "instant")
 
     queries = [SubQuery(text, text) for text in ("one", "two", "three")]
-    found = dict(search_all(gather, Search(Query("all"), Filter()), queries))
+    found = dict(search_all(find, quiet.handle.space, Search(Query("all"), Filter()), queries))
     assert {query.text: evidence.question for query, evidence in found.items()} == {q.text: q.text for q in queries}
 
 

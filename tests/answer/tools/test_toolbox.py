@@ -17,8 +17,8 @@ from recollect.engines.choose import open_store
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, ModelError
 from recollect.memory import Handle, Memory
-from recollect.record.pieces import MessageChunk, ToolCallChunk
-from recollect.text.marks import cut_recall
+from recollect.record.nodes import MessageChunk, ToolCallChunk
+from recollect.text.clean import cut_recall
 from tests.answer.tools.conftest import HUGE, Talk, spoken
 from tests.exports import opened
 from tests.properties import examples

@@ -198,3 +198,19 @@ def test_a_message_of_nothing_but_line_ends_is_read_at_once() -> None:
     begun = time.process_time()
     assert drawn("I like " + "\n" * 200_000 + "x") == []
     assert time.process_time() - begun < 5
+
+
+def test_a_home_has_the_name_of_a_place() -> None:
+    for text in ("I moved into a new flat.", "We live in a small village.", "I live in a big house in the mountains."):
+        assert drawn(text) == []
+    assert drawn("I live in a small village near Lyon.") == [("user", "home", "small village near Lyon")]
+
+
+def test_a_name_in_a_text_that_is_handed_over_is_not_the_users() -> None:
+    for text in (
+        "Here is the mail I got:\n\nHello, my name is Thomas Berg and I am writing about the flat.",
+        "Can you check the grammar of this: my name is Kurt and I goes to school.",
+    ):
+        assert [claim for claim in drawn(text) if claim[1] == "name"] == []
+    for text in ("Hi, my name is Marta.", "About me:\nMy name is Marta."):
+        assert drawn(text) == [("user", "name", "Marta")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.faces.cli.views.blocks import lines_of
+from recollect.faces.cli.transcript import lines_of
 
 TABLE = "| step | time |\n|---|--:|\n| mix flour and water | 3 min |\n| rest | 40 min |"
 

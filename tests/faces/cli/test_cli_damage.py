@@ -14,7 +14,7 @@ import pytest
 
 from recollect.engines.neo4j import check as neo4j_check
 from recollect.engines.sqlite import check as sqlite_check
-from recollect.faces.cli.views.damage import PROBLEMS
+from recollect.faces.cli.commands.storage import PROBLEMS
 from recollect.ingest import reindex
 from recollect.store import Invariant
 from tests.faces.conftest import CommandLine, Ran

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from recollect.faces.cli import app
+from recollect.faces.cli import main as cli
 from tests.exports import chat, export
 from tests.faces.conftest import CommandLine, Device
 from tests.paths import ROOT
@@ -132,7 +132,7 @@ def test_an_interrupt_exits_130(run: CommandLine, monkeypatch: pytest.MonkeyPatc
     def interrupted(arguments: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app, "run_command", interrupted)
+    monkeypatch.setattr(cli, "_run", interrupted)
     ran = run("stats")
     assert ran.code == 130
     assert ran.err.startswith("Interrupted.")
@@ -142,7 +142,7 @@ def test_a_bug_is_a_line_and_no_traceback(run: CommandLine, monkeypatch: pytest.
     def broken(arguments: object) -> int:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(app, "run_command", broken)
+    monkeypatch.setattr(cli, "_run", broken)
     ran = run("stats")
     assert ran.code == 2
     assert "ZeroDivisionError: by zero" in ran.err

@@ -15,7 +15,7 @@ import pytest
 import recollect
 from recollect.derive import shift
 from recollect.faces.cli.main import main
-from recollect.faces.cli.terminal.output import Output
+from recollect.faces.cli.output import Output
 from recollect.record import utc_now
 from tests.disks import fill, needs_root, small_disk
 from tests.faces.conftest import CommandLine
@@ -301,7 +301,7 @@ def test_where_others_forget_all_of_it_first_json_is_still_json(
             memory.forget(memory.resolve("c1")[0].conversation.id)
         return nullcontext()
 
-    monkeypatch.setattr("recollect.faces.cli.terminal.progress.progress", others_first)
+    monkeypatch.setattr("recollect.faces.cli.commands.removing.progress", others_first)
     ran = run("forget", "c1", "--yes", "--json")
     assert (ran.code, ran.err) == (1, "")
     assert (ran.document["removed"], ran.document["messages"]) == (False, 0)

@@ -86,7 +86,7 @@ def test_interrupted_research_is_resumed(
 
     server.script += [PLAN]
     with monkeypatch.context() as patched:
-        patched.setattr("recollect.faces.cli.commands.research.harmless", interrupted)
+        patched.setattr("recollect.faces.cli.commands.answers.harmless", interrupted)
         assert with_model("research", QUESTION).code == 130
     assert "interrupted: recollect research --resume" in with_model("research", "--list").out
     server.script += [missing(), Says("# Report\n\nThree [1].")]
@@ -103,7 +103,7 @@ def test_ctrl_c_leaves_the_research_to_whoever_resumes_it(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("recollect.faces.cli.commands.research.harmless", interrupted)
+        patched.setattr("recollect.faces.cli.commands.answers.harmless", interrupted)
         ran = archive("research", QUESTION)
     assert ran.code == 130
     assert ran.err.endswith("recollect research --resume\n")

@@ -20,7 +20,7 @@ import pytest
 
 import recollect
 from tests.faces.conftest import CommandLine
-from tests.faces.watch.sessions import Session
+from tests.watching.sessions import Session
 
 pytestmark = pytest.mark.slow
 

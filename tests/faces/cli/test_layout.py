@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from recollect.faces.cli.terminal.layout import marked_lines
-from recollect.faces.cli.terminal.output import Output, harmless
-from recollect.faces.cli.terminal.wrapping import Flow, shortened, within, wrapped
+from recollect.faces.cli.output import Flow, Output, harmless, shortened, within, wrapped
 
 LINES = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=200)
 
@@ -64,7 +62,7 @@ def test_marks_follow_the_text_into_its_lines() -> None:
     out = Output(io.StringIO(), io.StringIO(), styled=False, width=None)
     text = "find the needle here\nand the needle there"
     marks = [(9, 15), (29, 35)]
-    lines = [marked for _, marked in marked_lines(text, marks, 12, out)]
+    lines = [marked for _, marked in out.marked_lines(text, marks, 12)]
     assert lines == ["find the", "[needle]", "here", "and the", "[needle]", "there"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.faces.cli.parser import Command, HelpWanted, Option, Words, WrongUsage, parse, whole
+from recollect.faces.cli.parser import Arguments, Command, HelpWanted, Option, WrongUsage, parse, whole
 
 COMMAND = Command(
     lambda session: None,
@@ -15,9 +15,9 @@ COMMAND = Command(
         Option(("--since", "--after"), "When.", "WHEN"),
         Option(("--why",), "Why.", default=False),
     ),
-    Words("QUERY", "query", required=True, several=True, dashes=True),
+    Arguments("QUERY", "query", required=True, several=True, dashes=True),
 )
-STRICT = Command(lambda session: None, (), (), Words("FILE", "file"))
+STRICT = Command(lambda session: None, (), (), Arguments("FILE", "file"))
 
 
 def read(*words: str, command: Command = COMMAND) -> dict[str, object]:

@@ -9,7 +9,7 @@ import pytest
 
 from recollect.memory.recording import FILE, Recording
 from tests.faces.conftest import CommandLine
-from tests.faces.watch.sessions import Session
+from tests.watching.sessions import Session
 
 
 def test_a_pause_says_until_when_and_everything_that_shows_the_state_says_it(run: CommandLine, home: Path) -> None:

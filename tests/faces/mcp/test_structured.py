@@ -13,7 +13,7 @@ from mcp import Client
 
 import recollect
 from recollect.memory import Memory
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 from tests.faces.mcp.conftest import ask, connected, of_program, program
 
 pytestmark = pytest.mark.slow

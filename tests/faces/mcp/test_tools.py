@@ -11,10 +11,10 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from recollect.answer.tools import TOOLS
-from recollect.faces.cli.commands.mcp import COMMAND
+from recollect.faces.cli.commands.serving import MCP
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
-from recollect.text.marks import OPEN, cut_recall
+from recollect.text.clean import OPEN, cut_recall
 from tests.faces.mcp.conftest import MODES, ask
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ def test_the_tools_of_the_specification_are_in_all_and_it_is_said_where_tools_ar
     assert len(_SPECIFIED) == 11
     assert set(_SPECIFIED) <= ask(known, names, tools="all")
     assert not set(_SPECIFIED) & ask(known, names)
-    help_text = " ".join((COMMAND.run.__doc__ or "").split())
+    help_text = " ".join((MCP.run.__doc__ or "").split())
     assert "--tools all adds those" in help_text
     assert "the eleven of the infinite chat specification" in help_text
     listed = (Path(__file__).parents[3] / "docs/how-to/mcp.md").read_text("utf-8")

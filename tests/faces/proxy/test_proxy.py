@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import StoreError
 from recollect.faces.proxy.upstream import _DEFAULTS
 from recollect.record import Kind
-from recollect.text.marks import OPEN
+from recollect.text.clean import OPEN
 from tests.faces.proxy.conftest import Proxy, serving
 from tests.gateway.upstream import Upstream
 from tests.models.language.wire_server import Says

@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 
 from recollect.faces.http import events as streams
 from recollect.faces.http.events import Gone, Tell
-from recollect.faces.rest.routes import worker
+from recollect.faces.rest.routes import upkeep
 from tests.faces.rest.conftest import events, serve
 from tests.models.language.conftest import model_of
 from tests.models.language.wire_server import Says, wire_server
@@ -204,11 +204,11 @@ def test_there_are_no_more_streams_than_there_may_be(reading: TestClient, monkey
 
 
 def test_the_state_of_the_work_is_told_when_it_changes(writing: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_LOOK", 0.01)
+    monkeypatch.setattr(upkeep, "_LOOK", 0.01)
     memory = writing.app.state.memories.main  # type: ignore[attr-defined]
 
     async def listen() -> list[dict[str, Any]]:
-        states = worker._states(memory, writing.app.state.served, lambda: False)  # type: ignore[attr-defined]
+        states = upkeep._states(memory, writing.app.state.served, lambda: False)  # type: ignore[attr-defined]
         first = await anext(states)
         await asyncio.to_thread(memory.store_message, "Something new.")
         while b"event: state" not in (second := await anext(states)):

@@ -79,7 +79,7 @@ def test_what_was_not_known_is_asked_again_when_the_memory_has_grown(
     assert run_of(client, "ask") == first
     with recollect.open(tmp_path / "memory.db", durable=False, background=False) as elsewhere:
         elsewhere.store_message(SAID)
-    monkeypatch.setattr("recollect.faces.web.ask._NOT_KNOWN_FOR", 0.0)
+    monkeypatch.setattr("recollect.faces.web.pages.answers._NOT_KNOWN_FOR", 0.0)
     client.get("/ask", params={"q": PIN})
     run_of(client, "ask")
     assert "4711" in client.get("/ask", params={"q": PIN}).text

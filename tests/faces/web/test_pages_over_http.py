@@ -20,10 +20,10 @@ from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import Server, listen
-from recollect.faces.web import status
-from recollect.faces.web.files import asset
-from recollect.faces.web.runs import Runs, Stopped, runs_of
-from recollect.faces.web.uploads import safe_parts
+from recollect.faces.web.page import asset
+from recollect.faces.web.pages import home
+from recollect.faces.web.pages.importing import safe_parts
+from recollect.faces.web.runs import Stopped, WebRuns, runs_of
 from recollect.memory.settings import load_settings, places
 from tests.faces.web.conftest import Running, serving
 
@@ -92,7 +92,7 @@ def test_work_that_is_not_counted_to_its_end_is_said_to_be_more(
     client: httpx.Client, running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert re.search(r'<td class="n">1</td>', client.get("/status").text)
-    monkeypatch.setattr(status, "_TASKS", 2)
+    monkeypatch.setattr(home, "_TASKS", 2)
     for number in range(4):
         running.memory.store_message(f"The {number} kiln is hot.")
     assert re.search(r'<td class="n">2 or more</td>', client.get("/status").text)
@@ -258,7 +258,7 @@ def test_no_name_leads_out_of_the_folder(name: str, parts: list[str]) -> None:
 
 
 def test_a_run_is_shared_told_and_stopped() -> None:
-    runs, heard = Runs(), list[int]()
+    runs, heard = WebRuns(), list[int]()
     going = threading.Event()
 
     def work(tell: object) -> str:

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.faces.web.inline import inline
-from recollect.faces.web.months import month_bars
-from recollect.faces.web.path import path_through
-from recollect.faces.web.text.markdown import html
-from recollect.faces.web.text.marking import marked_html, quoted
+from recollect.faces.web.text.markdown import html, marked_html, quoted
+from recollect.faces.web.views.messages import path_through
+from recollect.faces.web.views.search_results import month_bars
+from recollect.faces.web.wording import inline
 from recollect.record import Message, NodeId, Role
 
 HARMFUL = (

@@ -18,7 +18,7 @@ from recollect.importers.documents.markdown import Markdown, headings
 from recollect.importers.documents.pdf import Pdf
 from recollect.importers.documents.plain import PlainText
 from recollect.record import Document, NodeId
-from recollect.record.outline import outline, place_in
+from recollect.record.tree import outline, place_in
 from tests.ingest.documents.pdf_files import pdf
 
 

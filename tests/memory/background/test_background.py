@@ -21,7 +21,7 @@ from recollect.memory.background.lock import Lock, Taken, holder, is_working, lo
 from recollect.memory.background.process import _is_python, environment_of
 from recollect.memory.background.starter import Starter
 from recollect.memory.settings import own_places
-from recollect.runtime.place import read_address
+from recollect.runtime.files import read_address
 from tests.faces.terminal import COMMAND
 from tests.paths import ROOT
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search.query.question import DateSpan, Question, read_question
+from recollect.search.query.question import Question, read_question
+from recollect.text.dates import DateSpan
 from tests.reference import needs_shared, reference, talks
 
 OPENINGS = (

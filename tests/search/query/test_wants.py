@@ -5,8 +5,12 @@ import re
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.search.query import wants
+from recollect.search.query.phrasing import words_of
+from recollect.search.query.wants import Order, read_order
 from tests.paths import SHARED
 from tests.reference import all_texts, needs_shared, reference
 
@@ -83,3 +87,37 @@ def test_words_of_the_rules_in_any_order_want_what_the_reference_says(pairs: lis
     openings = ("", "how do I ", "Can you ", "what would ", "I'm ", "could you please ", "which ", "your ", "you ")
     texts = [chance.choice(openings) + " ".join(chance.choices(vocabulary, k=6)) for _ in range(3_000)]
     assert not [(rule.__name__, text) for text in texts for rule, expected in pairs if rule(text) != expected(text)]
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        ("When did I last bake bread?", Order.LAST),
+        ("What did we decide the first time?", Order.FIRST),
+        ("what did I use at first", Order.FIRST),
+        ("What did Ann say most recently about Rome?", Order.LAST),
+        ("when did Joanna first watch it", Order.FIRST),
+        ("the latest on the roof", Order.LAST),
+        ("What did I say last night?", None),
+        ("When did John have his first call-out?", None),
+        ("Who won in the beginning of May?", None),
+        ("What is my last name?", None),
+    ],
+)
+def test_the_first_and_the_last_are_read(question: str, order: Order | None) -> None:
+    assert read_order(question) == order
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (wants._FIRST, wants._FIRST_WORDS),
+        (wants._LAST, wants._LAST_WORDS),
+    ],
+    ids=["first", "last"],
+)
+@given(data=st.data())
+def test_what_a_pattern_finds_holds_one_of_its_words(pattern: str, words: frozenset[str], data: st.DataObject) -> None:
+    """Questions without any of them are not even looked at."""
+    found = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    assert words & words_of(found)

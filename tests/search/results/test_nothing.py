@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import recollect
 from recollect.memory import Memory
-from recollect.search.query.dates import DateSpan
 from recollect.search.results.nothing import between, nothing_from
+from recollect.text.dates import DateSpan
 
 TODAY = date(2026, 11, 26)
 SAID = (date(2024, 3, 5), date(2024, 3, 9), date(2024, 6, 1))

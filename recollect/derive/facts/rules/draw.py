@@ -39,7 +39,7 @@ from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
-VERSION = 5
+VERSION = 6
 _MOST_LEAD = 4  # words before a clause that tell when, if they tell a time
 MADE_BY = f"rules/{VERSION}"
 
@@ -86,7 +86,7 @@ def _found(sentence: Sentence, who: str, known: Known) -> Iterator[Found]:
     text = told_part(expanded(sentence.text))
     if text and not is_joke(text) and not is_said_by_another(text) and not is_shared_out(text):
         yield from german.found(text, who)
-        yield from naming.found(text, who, known)
+        yield from naming.found(text, who, known, is_own=not sentence.is_led_in)
         for clause in _apart(text, _clauses(text, who, known)):
             if not is_held_back(clause.before):
                 yield from _predicates(clause, who, known.names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from recollect.text.stopwords import STOP_WORDS
+from recollect.text.terms import STOP_WORDS
 
 #: Each works on what stands to its right in the sentence.
 _BEFORE = re.compile(

@@ -22,6 +22,7 @@ from recollect.derive.facts.rules.subjects import (
 )
 from recollect.derive.facts.rules.values import is_value, listed, trimmed
 from recollect.derive.facts.rules.words import PROFESSION
+from recollect.text.words import word_lists
 
 _FULL = rf"{NAME}(?: {NAME})?"
 _NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
@@ -132,12 +133,12 @@ def introduce(text: str, who: str, known: Known) -> None:
         pass
 
 
-def found(text: str, who: str, known: Known) -> Iterator[Found]:
-    """What the sentence says in these forms."""
+def found(text: str, who: str, known: Known, *, is_own: bool = True) -> Iterator[Found]:
+    """What the sentence says in these forms; unless it `is_own`, nothing of who says it."""
     for start, one in (
         *_own(text, who, known),
         *_bracketed(text, who, known),
-        *_self(text, who),
+        *(_self(text, who) if is_own else ()),
         *_my(text, who),
         *_doses(text, who),
     ):
@@ -189,7 +190,8 @@ def _bracketed(text: str, who: str, known: Known) -> Iterator[_Placed]:
 
 
 def _self(text: str, who: str) -> Iterator[_Placed]:
-    if match := _SELF.search(text):
+    # Behind a colon stands what is quoted: "Is this right: my name is Kurt".
+    if (match := _SELF.search(text)) and ":" not in text[: match.start()]:
         name = match["name"] or match["nick"] or match["am"] or match["hi"]
         if is_name(name) and (match["name"] or name.lower() not in _NATIONS):
             yield match.start(), Found(who, "name", name)
@@ -243,9 +245,5 @@ def _doses(text: str, who: str) -> Iterator[_Placed]:
             yield match.end(), Found(entity, f"dose of {match['v']}", match["d"])
 
 
-_NATIONS = frozenset(
-    """german french english american british irish dutch swedish danish norwegian spanish italian polish indian
-    chinese japanese korean canadian australian swiss austrian greek turkish russian brazilian mexican catholic
-    muslim jewish christian buddhist hindu vegan""".split()
-)
+_NATIONS = frozenset(word_lists("names")["nationalities and beliefs"])
 __all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]

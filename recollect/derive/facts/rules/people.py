@@ -7,6 +7,7 @@ import re
 from recollect.derive.facts.claim import Polarity
 from recollect.derive.facts.rules.predicate import DATE, Predicate, capital, predicate
 from recollect.derive.facts.rules.words import PROFESSION, is_place, is_technical
+from recollect.text.words import word_lists
 
 _ENDED = Polarity.ENDED
 
@@ -19,11 +20,7 @@ def _firm(value: str) -> bool:
 
 _NAME = r"[A-ZÀ-ÖØ-Þ][\wà-öø-ÿ'’-]*"
 
-_FIRMS = frozenset(
-    """google microsoft apple amazon meta facebook oracle ibm siemens bosch sap netflix spotify uber airbnb stripe
-    tesla nvidia intel adobe salesforce accenture deloitte kpmg pwc mckinsey volvo ericsson nokia philips shopify
-    twitter linkedin""".split()
-)
+_FIRMS = frozenset(word_lists("names")["firms"])
 
 PEOPLE: tuple[Predicate, ...] = (
     predicate(

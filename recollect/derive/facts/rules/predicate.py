@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.derive.facts.claim import Category, Polarity
+from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY, SHORT_MONTHS
 from recollect.text.quantities import NUMBER
 
 
@@ -47,10 +48,10 @@ AMOUNT = rf"{NUMBER}(?:\s?[-–]\s?{NUMBER})?"
 
 DOSE = rf"{AMOUNT}\s?(?:mg|mcg|µg|ug|g|ml|mL|IU|units?|tablets?|pills?|drops?|puffs?|capsules?)(?:/day|/kg)?"
 
-_MONTH = r"(?:(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+_MONTH = rf"(?:(?:{ANY_MONTH})\b|(?:{'|'.join(SHORT_MONTHS)})\b\.?)"
 
-WEEKDAY = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+WEEKDAY = f"(?:{ANY_WEEKDAY})"
 
 DATE = rf"(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?:,? \d{{4}})?|{_MONTH} (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|\d{{4}}-\d\d-\d\d|\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}})"
 
-WHEN = rf"\b(?:(?:on |at |for |in |this |next |until )?(?:{DATE}|{WEEKDAY}s?|{_MONTH}(?: \d{{4}})?)|tomorrow|tonight|next (?:week|weekend|month|year|spring|summer|autumn|fall|winter)|this (?:coming )?(?:weekend|spring|summer|autumn|fall|winter)|in (?:two|three|four|\d+) (?:days|weeks|months)|(?:19|20)\d\d-\d\d-\d\d)"
+WHEN = rf"\b(?:(?:on |at |for |in |this |next |until )?(?:{DATE}|{WEEKDAY}s?|{_MONTH}(?: \d{{4}})?)|tomorrow|tonight|next (?:week|weekend|month|year|{ANY_SEASON})|this (?:coming )?(?:weekend|{ANY_SEASON})|in (?:two|three|four|\d+) (?:days|weeks|months)|(?:19|20)\d\d-\d\d-\d\d)"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from recollect.text.markdown import lines_of
+from recollect.text.sentences import sentence_places
 
 #: Of longer lines nothing is drawn: they are pasted.
 _LONGEST_LINE = 2_000
@@ -14,11 +17,14 @@ _LONGEST_MESSAGE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked."""
+    """`text` is `content[start:start + len(text)]` of the message, but for quotations, which are masked. `is_led_in`: a
+    line before it ends in a colon, so that it may be a text that is handed over.
+    """
 
     text: str
     start: int
     end: int
+    is_led_in: bool = False
 
 
 def own_sentences(
@@ -27,13 +33,9 @@ def own_sentences(
     """The sentences that may be drawn from, in order. A line after a label is another's, unless `is_heading` knows it."""
     if len(content) > _LONGEST_MESSAGE or _PASTED.search(content):
         return
-    fenced = False
-    for line in _LINE.finditer(content):
-        text, start = line.group(), line.start()
-        if _FENCE.match(text):
-            fenced = not fenced
-            continue
-        if fenced or len(text) > _LONGEST_LINE or _QUOTED_LINE.match(text) or _looks_like_code(text):
+    led_in = False
+    for start, text, is_code in lines_of(content):
+        if is_code or not text or len(text) > _LONGEST_LINE or _QUOTED_LINE.match(text) or _looks_like_code(text):
             continue
         if label := _LABEL.match(text):
             if _may_speak(label[1], speaker):
@@ -44,9 +46,11 @@ def own_sentences(
             if _PLAYED.search(sentence.text):
                 return
             if not _ASKED_FOR.search(sentence.text):
-                yield sentence
+                yield replace(sentence, is_led_in=led_in)
             elif sentence.text.rstrip().endswith(":") or ":" in sentence.text:
                 return
+        ends = text.rstrip()
+        led_in = led_in or (ends.endswith(":") and not _may_speak(ends[:-1], speaker))
 
 
 def is_play(content: str) -> bool:
@@ -56,14 +60,9 @@ def is_play(content: str) -> bool:
 
 
 def _sentences(line: str, at: int) -> Iterator[Sentence]:
-    start = 0
-    for end in [*(match.end() for match in _END.finditer(line)), len(line)]:
-        text = line[start:end]
-        stripped = text.strip()
-        if 3 < len(stripped) <= _LONGEST_SENTENCE:
-            first = at + start + len(text) - len(text.lstrip())
-            yield Sentence(stripped, first, first + len(stripped))
-        start = end
+    for first, last in sentence_places(line):
+        if 3 < last - first <= _LONGEST_SENTENCE:
+            yield Sentence(line[first:last], at + first, at + last)
 
 
 def _masked(text: str) -> str:
@@ -90,8 +89,6 @@ def _looks_like_code(line: str) -> bool:
     return bool(_CODE.search(line))
 
 
-_LINE = re.compile(r"[^\n]+")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED_LINE = re.compile(r"\s*[>|#]|\s*(?:On .{5,60} wrote:|e\.g\.|Example)", re.IGNORECASE)
 _CODE = re.compile(
     r"[{};]\s*$|^\s*(?:SELECT|INSERT|UPDATE|import|from \w+ import|def|class|return|const|let|var|print)\b(?! in )"
@@ -118,9 +115,6 @@ _OWN_LABELS = frozenset(
     "for the record",
     "just so you know",
 }
-_END = re.compile(
-    r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?…。！？])[\"”')]*\s+"
-)
 _QUOTATION = re.compile(
     r"\"[^\"\n]{1,600}\"|“[^”\n]{1,600}”|«[^»\n]{1,600}»|`[^`\n]{1,600}`|(?<![\w])'[A-Z][^'\n]{12,}'(?!\w)"
 )

@@ -6,26 +6,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_SHE = "wife mother mom mum mama grandmother grandma granny nana daughter sister girlfriend fiancée aunt niece stepmom stepdaughter"
-_HE = "husband father dad papa grandfather grandpa son brother boyfriend fiancé uncle nephew stepdad stepson"
-_EITHER = "partner spouse child kid baby toddler cousin twin roommate flatmate boss manager therapist"
-_PLURAL = "parents grandparents kids children daughters sons sisters brothers twins"
-_ANIMALS = """dog cat rabbit hamster parrot horse pony turtle tortoise budgie cockatiel
-    ferret gecko goldfish snake lizard chinchilla gerbil hedgehog donkey goat"""
-_BREEDS = {
-    "dog": """labrador lab beagle poodle greyhound corgi husky dachshund pug bulldog rottweiler collie spaniel terrier
-    chihuahua doberman boxer labradoodle goldendoodle whippet malamute retriever shepherd schnauzer maltipoo cockapoo""",
-    "cat": "siamese ragdoll sphynx tabby persian kitty",
+from recollect.text.dates import MONTHS, WEEKDAYS
+from recollect.text.words import word_lists
+
+_FAMILY = word_lists("family")
+_SHE, _HE, _EITHER, _PLURAL = (_FAMILY[name] for name in ("she", "he", "either", "several"))
+_ANIMALS = _FAMILY["animals"]
+_KIND_OF = {word: kind for kind in ("dog", "cat", "rabbit") for word in _FAMILY[f"{kind}s"]}
+_ONE_OF = {
+    "kids": "child",
+    "children": "child",
+    "kid": "child",
+    **{f"{one}s": one for one in ("daughter", "son", "sister", "brother", "twin")},
 }
-_KIND_OF = {breed: kind for kind, breeds in _BREEDS.items() for breed in breeds.split()}
-_KIND_OF |= {"puppy": "dog", "pup": "dog", "kitten": "cat", "bunny": "rabbit", "cats": "cat", "dogs": "dog"}
-_ONE_OF = {"kids": "child", "children": "child", "kid": "child", "daughters": "daughter", "sons": "son"}
-_ONE_OF |= {"sisters": "sister", "brothers": "brother", "twins": "twin"}
 
 #: The words for one's own people and animals.
-ONES_OWN = ("best friend", "guinea pig", *f"{_SHE} {_HE} {_EITHER} {_ANIMALS}".split())
-_animals = "|".join(["guinea pig", *_ANIMALS.split(), *_KIND_OF])
-PEOPLE = "best friend|" + "|".join(f"{_SHE} {_HE} {_EITHER} {_PLURAL}".split())
+ONES_OWN = ("best friend", "guinea pig", *_SHE, *_HE, *_EITHER, *_ANIMALS)
+_animals = "|".join(["guinea pig", *_ANIMALS, *_KIND_OF])
+PEOPLE = "|".join(("best friend", *_SHE, *_HE, *_EITHER, *_PLURAL))
 ANIMAL = rf"(?:(?:[a-z]+ ){{0,2}}(?:{_animals}))"
 _WHICH = "older younger little big eldest youngest oldest twin late new first second".split()
 #: What is one's own, by the word for it.
@@ -33,18 +31,7 @@ OWN = rf"(?:(?:{' |'.join(_WHICH)} )*(?:{PEOPLE})|{ANIMAL})"
 
 NAME = r"[A-ZÀ-ÖØ-Þ](?:['’][A-Z])?[a-zà-öø-ÿ]+(?:-[A-ZÀ-ÖØ-Þ]?[a-zà-öø-ÿ]+)?"
 #: Capitalised words at the start of a clause that are no names.
-_NO_NAMES = frozenset(
-    """the this that these those it he she they we you i there here what which who when where why how my our your his
-    her their its a an and but or so if then now today yesterday tomorrow tonight also just even some many most all
-    both each every everyone everybody nobody someone anyone people thanks thank please yes no ok okay hi hello hey
-    well oh wow not maybe perhaps january february march april may june july august september october november
-    december monday tuesday wednesday thursday friday saturday sunday since because while after before although
-    though as at in on for with from to of by god dude bro man mom dad mum somebody something nothing everything one
-    two three another other such next last none patient customer client user python java javascript english german
-    french spanish let lets glad good great sorry sure really actually honestly personally currently recently
-    sometimes usually always never unfortunately however mr mrs ms dr sir madam work life love time home school
-    music food dance art nature family friends""".split()
-)
+_NO_NAMES = frozenset(MONTHS + WEEKDAYS + word_lists("names")["no names"])
 
 
 @dataclass(slots=True)
@@ -71,7 +58,7 @@ class Known:
 
 def ones_own(who: str) -> Iterator[str]:
     """What somebody's people and animals are called where they have no name: "user's dog", "user's little sister"."""
-    for word in (*ONES_OWN, *_PLURAL.split()):
+    for word in (*ONES_OWN, *_PLURAL):
         yield f"{who}'s {word}"
         yield from (f"{who}'s {which} {word}" for which in _WHICH)
 
@@ -83,7 +70,7 @@ def sex_of(relation: str) -> str:
     ('she', '')
     """
     last = relation.lower().split()[-1]
-    return "she" if last in _SHE.split() else "he" if last in _HE.split() else ""
+    return "she" if last in _SHE else "he" if last in _HE else ""
 
 
 def is_animal(relation: str) -> bool:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY
+
 _ENDS = re.compile(
-    r"""[.;:!?¤()\n]+(?:\s|$) | (?<!\d)[—–] | [—–](?!\d) | [.;!?()]$ | \s[–—-]\s | (?!(?<=\d),\d),(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|\s*[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
+    rf"""[.;:!?¤()\n]+(?:\s|$) | (?<!\d)[—–] | [—–](?!\d) | [.;!?()]$ | \s[–—-]\s | (?!(?<=\d),\d),(?!\s*(?:and|or)\s+[\w-]+\s*(?:[.,;!?]|$)|\s*[\w-]+(?:,|\s+(?:and|or)\s)) | ,?\s+
     (?: because | so(?!\s+called) | but | since | which | who | that | when | while | where(?!\w) | although | though | if | as\ (?=well|i\b|an?\b|my|we|it)
       | right\ now | these\ days | at\ the\ moment | any\s?more | any\ longer | now | today | nowadays | lately | recently | currently | already | too | either
       | for\ (?:now|the\ past|the\ last|over|about|almost|\d+|a\ (?:few|couple|while|long|year|decade)|two|three|four|five|six|seven|eight|nine|ten|many|years|months)
       | (?:and|or)\ (?=(?:i|we|he|she|they|it|you|my|our|his|her|their|its|the\ vet|that|this|then|now|have|has|had|am|is|are|was|do|does|did
           |work|works|live|lives|love|loves|like|hate|hates|need|want|wants|enjoy|been|got|just|also|so|very|still|never|always|not|can|will|would|it's|i'm|named|called)\b)
       | (?:yesterday|tomorrow|last\ \w+|this\ (?:week|month|year|morning|summer|spring|fall|autumn|winter)|next\ \w+|\d+\ \w+\ ago|(?:a|two|three|some)\ \w+\ ago)
-      | (?:in|since|on|until|from|by)\ (?:early\ |late\ |mid-?)?(?:\d{4}|january|february|march|april|may|june|july|august|september|october|november|december
-          |monday|tuesday|wednesday|thursday|friday|saturday|sunday)
-      | in\ (?:the\ )?(?:spring|summer|autumn|fall|winter) | with\ (?:my|our|his|her|a|the|me) | the\ most | (?:more|less|better)\ than | lol | haha | originally | once | twice | every | each | daily | per\ day
+      | (?:in|since|on|until|from|by)\ (?:early\ |late\ |mid-?)?(?:\d{{4}}|{ANY_MONTH}|{ANY_WEEKDAY})
+      | in\ (?:the\ )?(?:{ANY_SEASON}) | with\ (?:my|our|his|her|a|the|me) | the\ most | (?:more|less|better)\ than | lol | haha | originally | once | twice | every | each | daily | per\ day
       | myself | ourselves | though | basically | actually | btw | please | thanks | thank
     )\b.*""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,

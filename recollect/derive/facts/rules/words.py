@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from recollect.text.dates import MONTHS, WEEKDAYS
+from recollect.text.words import word_lists
+
 PROFESSION = (
     r"nurse|doctor|physician|surgeon|dentist|vet|veterinarian|pharmacist|paramedic|midwife|therapist|physiotherapist|"
     r"psychologist|psychiatrist|counsell?or|social worker|caregiver|carer|teacher|professor|lecturer|tutor|librarian|"
@@ -46,17 +49,7 @@ _JOKES = re.compile(
 )
 
 #: Software that one moves to, and that is no place; firms are no places either.
-_NO_PLACES = frozenset(
-    """vim neovim emacs vscode typescript javascript python java kotlin swift rust go golang ruby rails django flask
-    fastapi vs intellij xcode outlook gmail photoshop react vue angular svelte linux ubuntu debian fedora arch windows mac macos ios android firefox chrome
-    safari postgres postgresql mysql sqlite mongodb redis docker kubernetes aws azure gcp terraform git github
-    gitlab jira notion obsidian slack teams zoom discord spotify netflix google microsoft apple amazon meta facebook
-    openai anthropic claude chatgpt gemini gpt excel sheets word plan phase step part option chapter section page
-    line row column version level round monday tuesday wednesday thursday friday saturday sunday january february
-    march april may june july august september october november december i production staging nix nixos wayland
-    poetry uv npm yarn pnpm webpack vite bun deno node nginx apache kafka spark pandas polars numpy pytorch
-    tensorflow remote english german french spanish""".split()
-)
+_NO_PLACES = frozenset(MONTHS + WEEKDAYS + word_lists("names")["no places"])
 _DWELLING = re.compile(
     r"^(?:(?:small|tiny|large|big|old|new|quiet|rural|one|two|three|four|studio|1|2|3|4|one-bedroom|two-bedroom|"
     r"\w+-bedroom|bedroom|coastal|mountain|little|nice|shared|rented|ground-floor|top-floor)\s+)*"
@@ -80,9 +73,9 @@ def is_allergen(value: str) -> bool:
 
 
 def is_place(value: str) -> bool:
-    """Whether somebody may live there: a capitalised name, or a kind of dwelling or settlement."""
-    if _DWELLING.match(value):
-        return True
+    """Whether it says where somebody may live: a capitalised name, or a kind of dwelling or settlement with one."""
+    if dwelling := _DWELLING.match(value):
+        return any(map(_PLACE.match, value[dwelling.end() :].split()))
     first = value.split()[0].strip(",")
     return (
         first[0].isupper()

@@ -5,22 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.errors import InvalidInput, RecollectError
-from recollect.faces.cli.parser import Command, Option, Words, whole
-from recollect.faces.cli.terminal.options import NO_BACKGROUND
-from recollect.faces.cli.terminal.output import harmless
-from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.answering import MODE, tell_destination, told, words_of
+from recollect.context.settings import LEAST_TOKENS
+from recollect.errors import InvalidInput, NotFound, RecollectError
+from recollect.faces.cli.commands.answers import MODE, tell_destination, told, words_of
+from recollect.faces.cli.invocation import Invocation
+from recollect.faces.cli.options import NO_BACKGROUND
+from recollect.faces.cli.output import harmless
+from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.present.names import short, speaker, titled
 from recollect.faces.present.times import day
 
 if TYPE_CHECKING:
     from recollect.answer.chat.events import Answer
-    from recollect.answer.chat.retrieve import Source
+    from recollect.answer.evidence import SourcePassage
+    from recollect.context import Context
+    from recollect.faces.cli.output import Output
+    from recollect.ingest.requested import Requested
     from recollect.memory import Memory
     from recollect.search.query.request import Mode
+
 
 _BUDGET = 10_000
 _LEAVE = ("/quit", "/exit", "/q")
@@ -29,7 +35,7 @@ _SHOWN = 5  # sources
 
 
 def chat(
-    session: Session,
+    run: Invocation,
     text: list[str],
     in_: str | None = None,
     new: bool = False,
@@ -50,24 +56,24 @@ def chat(
     if new and in_:
         raise InvalidInput("--new and --in exclude each other.")
     if no_background:
-        session.without_background()
-    spec = session.answering_model(model)
-    asked = Asked(title, budget, mode, tools=not no_tools)
-    memory = session.memory()
-    talk = Talk(session, memory, asked, _conversation(session, memory, in_, new=new))
+        run.without_background()
+    spec = run.answering_model(model)
+    asked = ChatOptions(title, budget, mode, tools=not no_tools)
+    memory = run.memory()
+    talk = ChatRun(run, memory, asked, _conversation(run, memory, in_, new=new))
     if text:
         question = words_of(text)
-        tell_destination(session, spec)
+        tell_destination(run, spec)
         talk.once(question)
         return 0
-    if session.json:
+    if run.json:
         raise InvalidInput("--json answers one question.", hint='Give it: recollect chat "…" --json')
-    if spec or not session.chose_model:
-        tell_destination(session, spec, "what you type")
+    if spec or not run.chose_model:
+        tell_destination(run, spec, "what you type")
     if not spec:
-        session.out.note(session.out.dim("No language model is set: you get the messages that may answer."))
+        run.out.note(run.out.dim("No language model is set: you get the messages that may answer."))
     talk.tell_where()
-    for line in _lines(session):
+    for line in _lines(run):
         if line in _LEAVE:
             break
         talk.take(line)
@@ -75,7 +81,7 @@ def chat(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChatOptions:
     """How each turn of a run is answered."""
 
     title: str
@@ -84,18 +90,18 @@ class Asked:
     tools: bool
 
 
-class Talk:
+class ChatRun:
     """One run: the conversation that it goes on with, None until there is one, and the last answer."""
 
-    def __init__(self, session: Session, memory: Memory, asked: Asked, conversation: str | None) -> None:
-        self._session, self._memory, self._asked = session, memory, asked
+    def __init__(self, run: Invocation, memory: Memory, asked: ChatOptions, conversation: str | None) -> None:
+        self._run, self._memory, self._asked = run, memory, asked
         self._conversation, self._last = conversation, None
 
     _last: Answer | None
 
     def tell_where(self) -> None:
         """Says which conversation it is, and what can be typed."""
-        out = self._session.out
+        out = self._run.out
         if self._conversation is None:
             out.note("A new conversation.")
         else:
@@ -106,7 +112,7 @@ class Talk:
 
     def take(self, line: str) -> None:
         """Does what a typed line says; an error ends the turn and not the run."""
-        out = self._session.out
+        out = self._run.out
         if not line.strip():
             return
         if line == "/new":
@@ -127,7 +133,7 @@ class Talk:
 
     def once(self, question: str) -> None:
         """Answers one question."""
-        if not self._session.json:
+        if not self._run.json:
             self._turn(question)
             return
         answer = self._memory.chat(
@@ -138,13 +144,13 @@ class Talk:
             title=self._asked.title,
             tools=self._asked.tools,
         )
-        self._session.state.remember_chat(answer.conversation_id)
-        self._session.out.document(answer.to_json())
+        self._run.state.remember_chat(answer.conversation_id)
+        self._run.out.document(answer.to_json())
 
     def _turn(self, question: str) -> None:
         from recollect.answer.chat.events import Answer, ToolUsed
 
-        out = self._session.out
+        out = self._run.out
         stream = self._memory.chat_stream(
             self._conversation,
             question,
@@ -164,7 +170,7 @@ class Talk:
 
     def _tell(self, answer: Answer, *, said: bool) -> None:
         """The end of a turn: the answer, where nothing of it was shown yet, its sources, and how to go on."""
-        out = self._session.out
+        out = self._run.out
         if answer.model is None:
             out.line(harmless(answer.text))
         elif said:
@@ -179,10 +185,10 @@ class Talk:
             hint = f'Saved. To go on: recollect chat "…", or recollect chat --in {short(answer.conversation_id)} "…"'
             out.note(out.dim(out.hint(hint)))
         self._conversation, self._last = answer.conversation_id, answer
-        self._session.state.remember_chat(answer.conversation_id)
+        self._run.state.remember_chat(answer.conversation_id)
 
-    def _sources(self, sources: tuple[Source, ...] | list[Source]) -> Iterator[str]:
-        sign = self._session.out.symbols.dot
+    def _sources(self, sources: tuple[SourcePassage, ...] | list[SourcePassage]) -> Iterator[str]:
+        sign = self._run.out.symbols.dot
         for source in sources[:_SHOWN]:
             message = source.message
             when = f" {sign} {day(message.timestamp)}" if message.timestamp else ""
@@ -190,26 +196,26 @@ class Talk:
             yield f"[{source.number}] {who}{when} {sign} {harmless(titled(source.title))} {sign} {short(message.id)}"
 
 
-def _conversation(session: Session, memory: Memory, named: str | None, *, new: bool) -> str | None:
+def _conversation(run: Invocation, memory: Memory, named: str | None, *, new: bool) -> str | None:
     """The conversation to go on with: the one that is named, else that of the last chat, if it is still there."""
     if new:
         return None
     if named is not None:
         return memory.resolve(named)[0].conversation.id
-    last = session.state.last_chat()
+    last = run.state.last_chat()
     return last if last is not None and memory.integration.conversation_named(last) is not None else None
 
 
-def _lines(session: Session) -> Iterator[str]:
+def _lines(run: Invocation) -> Iterator[str]:
     """What is typed, a line at a time, until the end of the input or an interrupt."""
-    asks = session.out.can_ask
+    asks = run.out.can_ask
     if asks:
         _edit_lines()
     while True:
         try:
             line = input("> ") if asks else sys.stdin.readline()
         except (EOFError, KeyboardInterrupt):
-            session.out.note("")
+            run.out.note("")
             return
         if not asks and not line:
             return
@@ -224,7 +230,7 @@ def _edit_lines() -> None:
         return
 
 
-COMMAND = Command(
+CHAT = Command(
     chat,
     ('recollect chat "what did I decide about the bike?"', "recollect chat --in Sourdough", "recollect chat --new"),
     (
@@ -237,5 +243,168 @@ COMMAND = Command(
         Option(("--no-tools",), "The model is given no tools to look further.", default=False),
         NO_BACKGROUND,
     ),
-    Words("TEXT|-", "text", several=True, dashes=True),
+    Arguments("TEXT|-", "text", several=True, dashes=True),
+)
+
+
+# `recollect context`: what a model would be given for a text, what it was given, and what it never is again.
+
+
+def context(
+    run: Invocation,
+    text: list[str],
+    in_: str | None = None,
+    budget: int | None = None,
+    last: bool = False,
+    never: str | None = None,
+) -> int:
+    """Print what a model would be given to answer, and what it costs.
+
+    It holds the newest messages, summaries, facts, what answers, and an index of the rest, within a budget of tokens:
+    10000, or INDEX_MAX_TOKENS in the environment. `-` alone reads the text from standard input. The context goes to
+    standard output, what it costs to standard error.
+
+    --last shows what was really put into the last request of the proxy, of a wrapped client, a chat, an MCP client or a
+    hook, and where each line comes from; --last 5 into the last five. --never ID keeps one of the messages and facts
+    that stand there out of all contexts and searches from now on.
+    """
+    memory = run.existing_memory()
+    if never is not None:
+        return _never(run, never)
+    if last:
+        return _print_last(run, _many(text))
+    conversation = memory.resolve(in_)[0].conversation.id if in_ else None
+    made = memory.prepare_context(_words(text), conversation, budget)
+    if run.json:
+        run.out.document(made.to_json())
+    else:
+        run.out.line(harmless(made.text))
+        _print_costs(run.out, made)
+    return 0
+
+
+def _print_last(run: Invocation, many: int) -> int:
+    found = run.existing_memory().integration.requests(many)
+    if run.json:
+        run.out.document({"requests": [one.to_json() for one in found]})
+    elif not found:
+        run.out.line("Nothing was given yet to a chat, a client of the proxy or of MCP, or a coding agent.")
+    else:
+        for one in found:
+            _print_request(run.out, one)
+    return 0
+
+
+def _print_request(out: Output, request: Requested) -> None:
+    asked = f'  "{harmless(request.text)}"' if request.text else ""
+    out.line(f"{request.at:%Y-%m-%d %H:%M}  {request.by}  {request.tokens:,} tokens{asked}")
+    for part in request.parts:
+        out.line(f"  {part.name}  {part.tokens:,} tokens")
+        for item in (request.items[own] for own in part.ids):
+            kept = "" if item.is_used else "  (not used again)"
+            out.line(f"    {out.dim(short(item.id))}  {item.kind}: {harmless(item.text)}{kept}")
+
+
+def _never(run: Invocation, name: str) -> int:
+    """Keeps a fact or a message out, as `facts forget` and `delete` do."""
+    memory = run.existing_memory()
+    try:
+        own = memory.knowledge.forget_fact(memory.knowledge.resolve_fact(name))
+        kind, undo = "fact", f"recollect facts undo {short(own)}"
+    except NotFound:
+        message = memory.toolbox().get_message_by_id(name)
+        memory.delete(message.id)
+        own, kind, undo = message.id, "message", f"recollect restore {short(message.id)}"
+    if run.json:
+        run.out.document({"never": own, "kind": kind})
+    else:
+        done = f"This {kind} is in no context and no search from now on."
+        run.out.line(run.out.joined(done, f"To undo: {run.out.hint(undo)}"))
+    return 0
+
+
+def _many(text: list[str]) -> int:
+    if not text:
+        return 1
+    if len(text) == 1 and text[0].isdecimal() and len(text[0]) < 5:
+        return int(text[0])
+    raise InvalidInput(
+        "--last shows what was given, and takes no text.", hint="Say how many: recollect context --last 5"
+    )
+
+
+def _print_costs(out: Output, made: Context) -> None:
+    for part in made.parts:
+        named = f"  {len(part.ids):,} named" if part.ids else ""
+        out.note(f"{part.name:<12}{part.tokens:>7,}{named}")
+    out.note(f"{'in all':<12}{made.tokens:>7,} of {made.budget:,} tokens, {made.index_form}, {made.took:.0f} ms")
+    if made.degraded:
+        out.note(made.degraded)
+
+
+def _words(text: list[str]) -> str:
+    words = sys.stdin.read() if text == ["-"] else " ".join(text)
+    if not words.strip():
+        raise InvalidInput("There is no text.", hint='Give one: recollect context "What did we decide about the API?"')
+    return words.strip()
+
+
+CONTEXT = Command(
+    context,
+    (
+        'recollect context "What did we decide about the API?"',
+        'recollect context "and in Europe?" --in "Quarterly report" --budget 4000',
+        "pbpaste | recollect context - --json",
+        "recollect context --last",
+        "recollect context --never 7Q2KAB",
+    ),
+    (
+        Option(("--in",), "The conversation that goes on, whose newest messages are included.", "TITLE|ID", name="in_"),
+        Option(("--budget",), "Tokens that it may have at most; 10000 unless set.", "N", read=whole(LEAST_TOKENS)),
+        Option(("--last",), "What the last request was given, or the last N: why it was in the prompt.", default=False),
+        Option(("--never",), "Never use a message or a fact again.", "ID"),
+    ),
+    Arguments("TEXT", "text", several=True, dashes=True),
+)
+
+
+# `recollect brief`: what a coding agent is told at the start of a session in a folder.
+
+_TOKENS, _LEAST = 1_500, 200
+
+
+def brief(run: Invocation, folder: str | None = None, budget: int = _TOKENS) -> int:
+    """Print what matters for work in a folder, for a coding agent.
+
+    How the last session in FOLDER (without it: this one) ended, what was left open, what is known from the sessions
+    there, and a line about each one before, within a budget of tokens. Sessions belong to a folder where they ran in
+    it, in its repository, or below. `recollect hooks install` has Claude Code read it at the start of each session.
+    """
+    memory = run.existing_memory()
+    made = memory.brief(Path(folder).expanduser() if folder else Path.cwd(), budget)
+    if run.json:
+        run.out.document(made.to_json())
+    elif made.text:
+        run.out.line(harmless(made.text))
+        named = f"{len(made.conversations):,} session{'s' * (len(made.conversations) != 1)}"
+        run.out.note(f"{made.tokens:,} of {made.budget:,} tokens, {named}")
+    else:
+        run.out.note(f"No session in {made.name} is in the memory yet.")
+        run.out.note(run.out.hint("To import what is on this machine: recollect import --found"))
+    return 0 if made.text else 1
+
+
+BRIEF = Command(
+    brief,
+    ("recollect brief", "recollect brief ~/work/shop --budget 800"),
+    (
+        Option(
+            ("--budget",),
+            "Tokens that it may have at most.",
+            "N",
+            default=_TOKENS,
+            read=whole(_LEAST),
+        ),
+    ),
+    Arguments("FOLDER", "folder"),
 )

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.parser import Command, Option, Words, one_of, whole
-from recollect.faces.cli.terminal.options import BEFORE, SINCE, UNTIL, period
-from recollect.faces.cli.terminal.session import Session
-from recollect.faces.cli.views.waiting import none_found
+from recollect.errors import InvalidInput, NotFound
+from recollect.faces.cli.commands.search import none_found, told_empty
+from recollect.faces.cli.invocation import Invocation
+from recollect.faces.cli.options import BEFORE, SINCE, UNTIL, period
+from recollect.faces.cli.output import harmless, shortened, wrapped_words
+from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
+from recollect.faces.present.knowledge import topic_as_json
+from recollect.faces.present.names import short, source_label, titled
+from recollect.faces.present.times import day, number
+from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
+    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.faces.cli.output import Output
+    from recollect.memory.timeline import Band, Day, Timeline
+    from recollect.record import Message
+
 
 _LIMIT = 10
 _KINDS = ("conversation", "l1", "l2", "segment", "period", "topic")
@@ -39,7 +51,7 @@ _IN_ONE_LINE, _SHORT = ("themes", "recurring_themes"), 40
 
 
 def summaries(
-    session: Session,
+    run: Invocation,
     which: list[str] | None = None,
     kind: str | None = None,
     since: str | None = None,
@@ -55,7 +67,7 @@ def summaries(
     Without a language model, summaries quote sentences; with one, it writes them.
     """
     first, last = period(since, until, before)
-    memory = session.existing_memory()
+    memory = run.existing_memory()
     conversation = memory.resolve(" ".join(which))[0].conversation.id if which else None
     found = [
         one
@@ -65,38 +77,33 @@ def summaries(
     ]
     ids = {one.conversation_id for one in found[:limit] if one.conversation_id}
     titles: dict[str | None, str] = {i: memory.conversation(i).conversation.title for i in ids}
-    if session.json:
+    if run.json:
         shown = [_as_json(one, titles.get(one.conversation_id, "")) for one in found[:limit]]
-        session.out.document({"summaries": shown, "more": len(found) > limit})
+        run.out.document({"summaries": shown, "more": len(found) > limit})
     else:
-        _print(session, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
+        _print(run, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
         if not found:
             named = which or kind or since or until or before
-            none_found(session, memory, "No summaries match." if named else "There are no summaries yet.")
+            none_found(run, memory, "No summaries match." if named else "There are no summaries yet.")
             if conversation is not None:
-                session.out.note("A conversation is summarised once it has more than 5 messages.")
+                run.out.note("A conversation is summarised once it has more than 5 messages.")
     return 0 if found else 1
 
 
 def _print(
-    session: Session, found: list[Summary], titles: dict[str | None, str], *, more: bool, parts: bool, limit: int
+    run: Invocation, found: list[Summary], titles: dict[str | None, str], *, more: bool, parts: bool, limit: int
 ) -> None:
-    out = session.out
+    out = run.out
     for place, one in enumerate(found):
         if place:
             out.line()
-        _print_one(session, one, titles.get(one.conversation_id, ""), parts=parts)
+        _print_one(run, one, titles.get(one.conversation_id, ""), parts=parts)
     if more:
         out.note(f"There are more: add -n {2 * limit}, or narrow it down with --kind or --since.")
 
 
-def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> None:
-    from recollect.faces.cli.terminal.output import harmless
-    from recollect.faces.cli.terminal.wrapping import wrapped_words
-    from recollect.faces.present.names import titled
-    from recollect.faces.present.times import number
-
-    out = session.out
+def _print_one(run: Invocation, one: Summary, title: str, *, parts: bool) -> None:
+    out = run.out
     several = (
         number(len(one.conversations), "conversation") if one.conversations else str(one.parts.get("label", "topic"))
     )
@@ -116,8 +123,6 @@ def _print_one(session: Session, one: Summary, title: str, *, parts: bool) -> No
 
 def _facts(one: Summary, dash: str) -> str:
     """As in "l1 3, 12 Mar 2025 – 14 Mar 2025, 9 exchanges, quoted"."""
-    from recollect.faces.present.times import day, number
-
     kind = "" if one.kind == "period" else one.kind
     numbered = f"{kind} {one.block + 1}" if one.block is not None else kind
     days = "" if one.period or not one.since else day(one.since)
@@ -150,8 +155,6 @@ def _line(item: Any) -> str:
 
 
 def _as_json(one: Summary, title: str) -> dict[str, Any]:
-    from recollect.record import iso
-
     return {
         "id": one.id,
         "kind": one.kind,
@@ -174,7 +177,7 @@ def _as_json(one: Summary, title: str) -> dict[str, Any]:
     }
 
 
-COMMAND = Command(
+SUMMARIES = Command(
     summaries,
     ("recollect summaries luna", "recollect summaries --kind period --since 2025-03"),
     (
@@ -185,5 +188,235 @@ COMMAND = Command(
         Option(("--parts",), "Print themes, concerns, actions and exact data as well."),
         Option(("--limit", "-n"), "How many are shown.", "N", default=_LIMIT, read=whole(1)),
     ),
-    Words("CONVERSATION", "which", several=True),
+    Arguments("CONVERSATION", "which", several=True),
+)
+
+
+# `recollect topics`: what many conversations are about, the messages of a topic, the segments of a conversation.
+
+_TOPICS_LIMIT = 20
+
+
+def topics(
+    run: Invocation, which: list[str] | None = None, conversation: str | None = None, limit: int = _TOPICS_LIMIT
+) -> int:
+    """List what many conversations are about, or where one changes its subject.
+
+    With a TOPIC (its label, a term of it, or the end of its id): its messages, the most typical first. With
+    --conversation: the segments of that conversation, each a run of turns about one thing.
+    """
+    memory = run.existing_memory()
+    if conversation is not None:
+        if which:
+            raise InvalidInput("A topic and a conversation do not go together.", hint="Leave one of them out.")
+        thread, _ = memory.resolve(conversation)
+        segments = memory.knowledge.segments(thread.conversation.id)
+        return _print_segments(run, segments)
+    if which:
+        name = " ".join(which)
+        return _print_messages(run, name, memory.toolbox().get_topic_messages(name, limit))
+    found = memory.topics(limit)
+    if run.json:
+        run.out.document({"topics": [topic_as_json(topic) for topic in found]})
+    else:
+        _print_topics(run, found)
+        if not found:
+            none_found(run, memory, "No topics yet.")
+    return 0 if found else 1
+
+
+def _print_topics(run: Invocation, found: list[Topic]) -> None:
+    out = run.out
+    for topic in found:
+        period = f"{day(topic.first)} {out.symbols.dash} {day(topic.last)}" if topic.first and topic.last else ""
+        facts = f" {out.symbols.dot} ".join(filter(None, (number(topic.messages, "message"), period)))
+        out.line(f"{short(topic.id)}  {out.bold(harmless(topic.label))}  {out.dim(facts)}")
+        if more := ", ".join(harmless(term) for term in topic.terms[3:9]):
+            out.line(out.dim(f"        {more}"))
+
+
+def _print_segments(run: Invocation, segments: list[Segment]) -> int:
+    out = run.out
+    if run.json:
+        out.document({"segments": [_segment_as_json(segment) for segment in segments]})
+    else:
+        if not segments:
+            out.line("No segments yet.")
+        for segment in segments:
+            topic = f"  {out.symbols.arrow} {harmless(segment.topic)}" if segment.topic else ""
+            facts = out.dim(f"{number(segment.messages, 'message')}{topic}")
+            out.line(f"{short(segment.message_id)}  {out.bold(harmless(segment.label or '(no words)'))}  {facts}")
+    return 0 if segments else 1
+
+
+def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
+    out = run.out
+    if run.json:
+        out.document({"messages": [_message_as_json(message) for message in messages]})
+        return 0 if messages else 1
+    if not messages:
+        raise NotFound(f"No message is left in the topic {name!r}.")
+    for message in messages:
+        facts = f"{day(message.timestamp):>11}  " if message.timestamp else ""
+        room = None if out.width is None else out.width - len(facts) - len(short(message.id)) - 2
+        out.line(f"{short(message.id)}  {out.dim(facts)}{shortened(harmless(' '.join(message.content.split())), room)}")
+    return 0
+
+
+def _segment_as_json(segment: Segment) -> dict[str, Any]:
+    return {
+        "id": segment.id,
+        "conversation_id": segment.conversation_id,
+        "message_id": segment.message_id,
+        "label": segment.label,
+        "topic": segment.topic or None,
+        "messages": segment.messages,
+        "first": iso(segment.first),
+        "last": iso(segment.last),
+    }
+
+
+def _message_as_json(message: Message) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "conversation_id": message.conversation_id,
+        "role": message.role.value,
+        "speaker": message.speaker,
+        "timestamp": iso(message.timestamp),
+        "content": message.content,
+    }
+
+
+TOPICS = Command(
+    topics,
+    (
+        "recollect topics",
+        "recollect topics sourdough -n 5",
+        'recollect topics --conversation "Full Stack App Planning"',
+    ),
+    (
+        Option(("--conversation",), "The segments of this conversation (id or title).", "ID|TITLE"),
+        Option(("--limit", "-n"), "How many are listed.", "N", default=_TOPICS_LIMIT, read=whole(1)),
+    ),
+    Arguments("TOPIC", "which", several=True),
+)
+
+
+# `recollect timeline`: how much was said when, topics by month, and the days of a time with their conversations.
+
+_TOPICS = 12
+_BAR = 40  # columns of the longest
+_NAMED = 4  # months of a topic that are all named
+
+
+def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TOPICS) -> int:
+    """Show how much was said when, or what was talked about in a time.
+
+    Without PERIOD: the months with how much was said in each, and the largest topics with the months in which something
+    of them began. With one (2025-03, "last week", "2025-03-01 to 2025-03-14"): its days, the newest first, each with
+    its conversations. The word before a conversation is the end of the id of its first message that day, which
+    `recollect show` opens. Days are those of UTC.
+    """
+    memory = run.existing_memory()
+    if period:
+        named = " ".join(period)
+        days = memory.knowledge.days(named)
+        if run.json:
+            run.out.document({"days": [_day_as_json(day) for day in days]})
+        elif days:
+            _print_days(run.out, days)
+        else:
+            from recollect.answer.tools.opening import nothing_said
+
+            said = [day for day, _ in memory.knowledge.timeline(0).days]
+            run.out.line(nothing_said(said, named, utc_now().date()))
+        return 0 if days else 1
+    found = memory.knowledge.timeline(topics)
+    if run.json:
+        run.out.document(_as_json_timeline(found))
+    elif found.days or found.undated:
+        _print_timeline(run.out, found)
+    elif not told_empty(run):
+        run.out.line("Nothing was said yet.")
+    return 0 if found.days or found.undated else 1
+
+
+def _print_timeline(out: Output, found: Timeline) -> None:
+    months: Counter[str] = Counter()
+    for date, count in found.days:
+        months[f"{date:%Y-%m}"] += count
+    rows = [*months.items(), *([("no date", found.undated)] if found.undated else [])]
+    most = max(count for _, count in rows)
+    for name, count in rows:
+        told = f"{count:>{len(f'{most:,}')},} {'message ' if count == 1 else 'messages'}"
+        facts = f"{name:7}  {told:<{len(f'{most:,} messages')}}  "
+        longest = 0 if out.width is None else min(_BAR, out.width - len(facts))
+        bar = "█" * max(1, round(longest * count / most)) if longest > 0 else ""
+        out.line(f"{facts}{bar}".rstrip())
+    if found.bands:
+        out.line()
+    for band in found.bands:
+        _print_band(out, band)
+
+
+def _print_band(out: Output, band: Band) -> None:
+    months = [month.month for month in band.months]
+    when = ", ".join(months) if len(months) <= _NAMED else f"{months[0]} {out.symbols.dash} {months[-1]}"
+    facts = f" {out.symbols.dot} ".join(filter(None, (number(band.topic.messages, "message"), when)))
+    out.line(f"{short(band.topic.id)}  {out.bold(harmless(band.topic.label))}  {out.dim(facts)}")
+
+
+def _print_days(out: Output, days: list[Day]) -> None:
+    for count, one in enumerate(days):
+        if count:
+            out.line()
+        told = f"{number(one.messages, 'message')} in {number(len(one.rows), 'conversation')}"
+        out.line(f"{out.bold(one.day.isoformat())}  {out.dim(told)}")
+        for row in one.rows:
+            label = source_label(row.conversation.source)
+            facts = f" {out.symbols.dot} ".join((label, number(row.messages, "message")))
+            out.line(f"  {short(row.first)}  {harmless(titled(row.conversation.title))}  {out.dim(facts)}")
+
+
+def _as_json_timeline(found: Timeline) -> dict[str, Any]:
+    from recollect.faces.present.knowledge import topic_as_json
+
+    return {
+        "days": [{"day": day.isoformat(), "messages": count} for day, count in found.days],
+        "undated": found.undated,
+        "bands": [
+            {
+                "topic": topic_as_json(band.topic),
+                "months": [
+                    {"month": one.month, "messages": one.messages, "conversations": one.conversations}
+                    for one in band.months
+                ],
+            }
+            for band in found.bands
+        ],
+    }
+
+
+def _day_as_json(day: Day) -> dict[str, Any]:
+    return {
+        "day": day.day.isoformat(),
+        "messages": day.messages,
+        "rows": [
+            {
+                "conversation_id": row.conversation.id,
+                "title": row.conversation.title,
+                "source": row.conversation.source,
+                "first": row.first,
+                "messages": row.messages,
+            }
+            for row in day.rows
+        ],
+    }
+
+
+TIMELINE = Command(
+    timeline,
+    ("recollect timeline", "recollect timeline 2025-03", 'recollect timeline "last week"'),
+    (Option(("--topics",), "How many of the largest topics are listed.", "N", default=_TOPICS, read=whole(0)),),
+    Arguments("PERIOD", "period", several=True),
 )

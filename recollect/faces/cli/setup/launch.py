@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect.memory.settings import Settings
-from recollect.runtime.place import Address
+from recollect.runtime.files import Address
 
 #: Variables by which the memory of this run is found, and read as it was made; clients do not pass them on.
 _PASSED_ON = ("RECOLLECT_HOME", "RECOLLECT_EMBEDDER", "RECOLLECT_MODEL", "XDG_DATA_HOME", "XDG_CONFIG_HOME")

@@ -12,7 +12,8 @@ from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer, Citation
+    from recollect.answer.ask.answer import Answer
+    from recollect.answer.evidence import Citation
 
 _CITED = record(
     {"n": WHOLE, "id": TEXT, "title": TEXT, "url": TEXT, "quote": TEXT},

@@ -18,14 +18,14 @@ from recollect.faces.mcp.tools.base import Call, Reply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
 from recollect.record import iso
-from recollect.record.pieces import MessageChunk
+from recollect.record.nodes import MessageChunk
+from recollect.search.results.result import Hit
 
 if TYPE_CHECKING:
     from recollect.record import Document, Message
-    from recollect.search.results.result import DerivedHit, DocumentHit, Hit, SearchResults
+    from recollect.search.results.result import DerivedHit, DocumentHit, SearchResults
 
-_RESULTS, _DOCUMENTS, _DERIVED = 10, 3, 3
-_FIRST = 3  # messages, behind which documents stand
+_RESULTS, _DERIVED = 10, 3
 _AROUND = 1  # messages before and after the one that is fetched
 _FOUND = {"id": TEXT, "title": TEXT, "url": TEXT}
 _SHOWN = {"text": TEXT, "tokens": WHOLE, "role": TEXT, "date": TEXT_OR_NONE, "chunks": many(TEXT)}
@@ -49,9 +49,7 @@ def search(
     """The index of what is found."""
     namespace = str(call.memory.namespace)
     found = call.memory.search(query, limit=_RESULTS, group_by="message")
-    said = [_result(call, hit) for hit in found]
-    documents = [_document(call, hit) for hit in found.documents[:_DOCUMENTS]]
-    results = [*said[:_FIRST], *documents, *said[_FIRST:]]
+    results = [_result(call, hit) if isinstance(hit, Hit) else _document(call, hit) for hit in found.with_documents]
     return Reply.of(
         {
             "results": results,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from recollect.answer.tools.desk import count, day_of
 from recollect.record import Message
-from recollect.text.chunks import first_span
-from recollect.text.marks import marked
+from recollect.text.clean import marked
+from recollect.text.sentences import first_span
 
 #: Tokens of a part. Clients warn of answers above 10,000, and cut them at 25,000.
 PART = 8_000

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
-from pydantic import BaseModel
 
+from recollect.answer.ask.answer import Answer, Step
+from recollect.answer.chat.events import Again, ToolUsed, Words
+from recollect.answer.chat.events import Answer as ChatAnswer
+from recollect.answer.research.report import Report, SavedReport
+from recollect.context.brief.brief import Brief
+from recollect.context.result import Context
 from recollect.faces.http.events import answered, in_events
 from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import WHOLE_STORE, Scoped
-from recollect.faces.rest.routes.family import calls, family
-from recollect.faces.rest.schemas.answers import (
-    Answer,
-    Brief,
-    ChatAnswer,
-    ChatQuestion,
-    Context,
-    Question,
-    Report,
-    Requested,
-    ResearchQuestion,
-    SavedReport,
-    ToPrepare,
-    ToResolve,
-    Whole,
-)
-from recollect.faces.rest.schemas.base import Page
+from recollect.faces.present.results import Items, Whole
+from recollect.faces.rest.base import calls, family
+from recollect.faces.rest.bodies import ChatQuestion, QuestionBody, ResearchQuestion, ToPrepare, ToResolve
+from recollect.ingest.requested import Requested
 
 routes = family("answers")
-
-R = TypeVar("R", bound=BaseModel)
-Told = Mapping[type, tuple[str, Callable[[Any], object]]]
 
 _STEPS = (
     "Each `step` (name, detail), the `words` of a model's answer as they come (text), `again` where it broke off and "
@@ -41,79 +29,67 @@ _STEPS = (
 _EXAMPLE = 'event: step\ndata: {"name":"searched","detail":"…"}\n\nevent: result\ndata: {"question":"…"}\n\n'
 _TURN = "The `words` of the answer as they come, each `tool` that was called, `again`; last `result` or `error`."
 _WORDS = 'event: words\ndata: {"text":"It cost "}\n\nevent: result\ndata: {"answer":"…"}\n\n'
+#: What is told before the result, by the names of the events.
+_TOLD = {Step: "step", Words: "words", Again: "again", ToolUsed: "tool"}
 
 
 @routes.post(
-    "/ask",
-    response_model=Answer,
-    responses=in_events(_STEPS, _EXAMPLE),
-    dependencies=[ONCE],
-    openapi_extra=calls("ask", "ask_stream"),
+    "/ask", responses=in_events(_STEPS, _EXAMPLE), dependencies=[ONCE], openapi_extra=calls("ask", "ask_stream")
 )
-def ask(request: Request, memory: Scoped, asked: Question) -> Answer | Response:
+def ask(request: Request, memory: Scoped, asked: QuestionBody) -> Answer | Response:
     """Answers a question from what was said, with numbered citations, or says that the conversations do not say."""
-    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _told(), lambda last: _made(Answer, last))
+    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _TOLD, Answer)
 
 
 @routes.post(
     "/research",
-    response_model=Report,
     responses=in_events(_STEPS, _EXAMPLE),
     dependencies=[ONCE],
     openapi_extra=calls("research", "research_stream"),
 )
 def research(request: Request, memory: Scoped, asked: ResearchQuestion) -> Report | Response:
     """Takes a question apart, searches for each part, and writes a report that is saved as a document."""
-    return answered(
-        request, lambda: memory.research_stream(**asked.model_dump()), _told(), lambda last: _made(Report, last)
-    )
+    return answered(request, lambda: memory.research_stream(**asked.model_dump()), _TOLD, Report)
 
 
 @routes.get("/reports")
-def reports(memory: Scoped) -> Page[SavedReport]:
+def reports(memory: Scoped) -> Items[SavedReport]:
     """The reports that are kept and the research that was interrupted, the newest first."""
-    return Page[SavedReport].model_validate({"items": memory.reports()})
+    return Items(memory.reports())
 
 
 @routes.get("/reports/{id}")
 def report(memory: Scoped, id: Annotated[str, Path(description="An id, or the end of one.")]) -> Report:
     """A report that is kept, with what it cites and is there still."""
-    return _made(Report, memory.report(id))
+    return memory.report(id)
 
 
 @routes.post(
-    "/chat",
-    response_model=ChatAnswer,
-    responses=in_events(_TURN, _WORDS),
-    dependencies=[ONCE],
-    openapi_extra=calls("chat", "chat_stream"),
+    "/chat", responses=in_events(_TURN, _WORDS), dependencies=[ONCE], openapi_extra=calls("chat", "chat_stream")
 )
 def chat(request: Request, memory: Scoped, asked: ChatQuestion) -> ChatAnswer | Response:
     """Answers within a conversation, from what was said in it, then from all the rest, and writes the turn."""
-    return answered(
-        request, lambda: memory.chat_stream(**asked.model_dump()), _told(), lambda last: _made(ChatAnswer, last)
-    )
+    return answered(request, lambda: memory.chat_stream(**asked.model_dump()), _TOLD, ChatAnswer)
 
 
 @routes.post("/chat/resolve")
 def resolve_references(memory: Scoped, asked: ToResolve) -> Whole:
     """A question made whole by what was said before it in a conversation, or as it was."""
-    return Whole(question=memory.integration.resolve_references(asked.conversation_id, asked.question))
+    return Whole(memory.integration.resolve_references(asked.conversation_id, asked.question))
 
 
 @routes.post("/context")
 def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
     """What a model needs of everything that was said to answer a text, within a budget of tokens."""
-    made = memory.prepare_context(
+    return memory.prepare_context(
         asked.text, asked.conversation_id, asked.budget, config=asked.config, known=asked.known, tools=asked.tools
     )
-    return Context.model_validate(made.to_json())
 
 
 @routes.get("/requests")
-def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> Page[Requested]:
+def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> Items[Requested]:
     """What the newest requests of the proxy, of chats, MCP clients and hooks were given, the newest first."""
-    return Page[Requested].model_validate({"items": [one.to_json() for one in memory.integration.requests(limit)]})
+    return Items(memory.integration.requests(limit))
 
 
 @routes.get("/brief", dependencies=[WHOLE_STORE])
@@ -123,28 +99,4 @@ def brief(
     budget: Annotated[int, Query(description="Tokens at most.")] = 1_500,
 ) -> Brief:
     """What matters for work in a folder, for a coding agent at the start of a session."""
-    return Brief.model_validate(memory.brief(folder, budget).to_json())
-
-
-def _made(kind: type[R], last: Any) -> R:
-    return kind.model_validate(last.to_json())
-
-
-def _told() -> Told:
-    from recollect.answer.ask.answer import Step
-    from recollect.answer.chat.events import Again, ToolUsed, Words
-
-    return {
-        Step: ("step", lambda step: {"name": step.name, "detail": step.detail}),
-        Words: ("words", lambda words: {"text": words.text}),
-        Again: ("again", lambda again: {"why": again.why}),
-        ToolUsed: (
-            "tool",
-            lambda tool: {
-                "name": tool.name,
-                "arguments": tool.arguments,
-                "tokens": tool.tokens,
-                "is_error": tool.is_error,
-            },
-        ),
-    }
+    return memory.brief(folder, budget)

@@ -1,4 +1,6 @@
-"""Imports: of files that lie on the server's machine, or that are sent; and documents."""
+"""What comes in and what goes: imports of files that lie on the server's machine, or that are sent; documents; deleting
+softly, and forgetting for good.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,16 +17,23 @@ from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.events import Tell, in_events, worked
-from recollect.faces.http.once import ONCE
+from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.received import check_room, could_not_be_kept, new_folder, under_sent_names
 from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
-from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.routes.family import Limit, calls, family
-from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.records import Document, DocumentRow
-from recollect.faces.rest.schemas.writes import DocumentReport, DocumentsToImport, ImportReport, ToImport
+from recollect.faces.present.results import Counted, DocumentRow, DocumentView, Items, Secrets
+from recollect.faces.present.views import as_json
+from recollect.faces.rest.base import Limit, Paged, Several, calls, family
+from recollect.faces.rest.bodies import DocumentsToImport, Names, PersonToForget, SecretsToForget, ToForget, ToImport
+from recollect.faces.rest.schema import schema
+from recollect.ingest.documents.importing import DocumentReport
+from recollect.ingest.forget import Forgotten
+from recollect.ingest.importing import ImportReport
+from recollect.ingest.person import Person
+from recollect.ingest.secrets import TakenOut
+from recollect.memory import Memory
+from recollect.memory.upkeep import DeletedRow
 
-routes = family("imports and documents")
+import_routes = family("imports and documents")
 
 _PROGRESS = "Each `progress`; last `result`, the report, or `error`. Who stops listening does not stop the import."
 _EXAMPLE = 'event: progress\ndata: {"read":1024,"total":4096,"conversations":2,"messages":14}\n\n'
@@ -33,24 +43,20 @@ _LOOK = 2**26  # bytes after which it is looked again whether there is room
 Name = Annotated[str, Query(description="The name of the file.", examples=["chatgpt-export.zip"])]
 
 
-@routes.post(
-    "/imports", response_model=ImportReport, responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[NAMES_FILES, ONCE]
-)
+@import_routes.post("/imports", responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[NAMES_FILES, ONCE])
 def import_file(request: Request, memory: Scoped, asked: ToImport) -> ImportReport | Response:
     """Imports exports that lie on the server's machine: files, folders, archives. For a server with a token."""
 
     def work(tell: Tell) -> ImportReport:
-        report = memory.import_file(
-            *asked.paths, format=asked.format, again=asked.again, progress=lambda p: tell("progress", _stand(p))
+        return memory.import_file(
+            *asked.paths, format=asked.format, again=asked.again, progress=partial(tell, "progress")
         )
-        return ImportReport.model_validate(report, from_attributes=True)
 
     return worked(request, work, to_the_end=True)
 
 
-@routes.post(
+@import_routes.post(
     "/imports/upload",
-    response_model=ImportReport,
     responses=in_events(_PROGRESS, _EXAMPLE),
     max_body_size=_LARGEST,
     openapi_extra=calls("import_file")
@@ -85,20 +91,16 @@ async def upload(
 
     def work(tell: Tell) -> ImportReport:
         with kept.there() as path:
-            report = under_sent_names(
+            return under_sent_names(
                 path.parent,
-                lambda: memory.import_file(
-                    path, format=format, again=again, progress=lambda p: tell("progress", _stand(p))
-                ),
+                lambda: memory.import_file(path, format=format, again=again, progress=partial(tell, "progress")),
             )
-            return ImportReport.model_validate(report, from_attributes=True)
 
     return await run_in_threadpool(worked, request, work, to_the_end=True)
 
 
-@routes.post(
+@import_routes.post(
     "/imports/documents",
-    response_model=DocumentReport,
     responses=in_events(_PROGRESS, _EXAMPLE),
     dependencies=[NAMES_FILES, ONCE],
 )
@@ -108,29 +110,24 @@ def import_documents(request: Request, memory: Scoped, asked: DocumentsToImport)
     """
 
     def work(tell: Tell) -> DocumentReport:
-        report = memory.import_documents(
-            *asked.paths,
-            again=asked.again,
-            progress=lambda p: tell("progress", {"done": p.done, "total": p.total, "name": p.name}),
-        )
-        return DocumentReport.model_validate(report, from_attributes=True)
+        return memory.import_documents(*asked.paths, again=asked.again, progress=partial(tell, "progress"))
 
     return worked(request, work, to_the_end=True)
 
 
-@routes.get("/documents")
-def documents(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Page[DocumentRow]:
+@import_routes.get("/documents")
+def documents(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Items[DocumentRow]:
     """The documents of the namespace."""
-    items, following = cursor.page(memory.documents(), limit)
-    return Page[DocumentRow].model_validate({"items": items, "next": following})
+    found = cursor.page(memory.documents(), limit)
+    return Items([DocumentRow.of(document) for document in found.items], found.next)
 
 
-@routes.get("/document")
+@import_routes.get("/document")
 def document(
     memory: Scoped, name: Annotated[str, Query(description="An id, the end of one, a path or a title.")]
-) -> Document:
+) -> DocumentView:
     """A document with its text."""
-    return Document.model_validate(memory.document(name))
+    return DocumentView.of(memory.document(name))
 
 
 class _Sent:
@@ -171,11 +168,78 @@ class _Sent:
             self.remove()
 
 
-def _stand(progress: Any) -> dict[str, object]:
-    return {
-        "label": progress.label,
-        "read": progress.read,
-        "total": progress.total,
-        "conversations": progress.conversations,
-        "messages": progress.messages,
-    }
+removing_routes = family("deleting and forgetting")
+
+
+@removing_routes.post("/delete", dependencies=[ONCE])
+def delete(memory: Scoped, what: Names) -> Counted:
+    """Deletes softly: no search or count shows it, the record keeps it."""
+    return Counted(memory.delete(*what.names))
+
+
+@removing_routes.get("/deleted")
+def deleted(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Items[DeletedRow]:
+    """What was deleted softly and not forgotten, by conversation, the newest first; restoring brings it back."""
+    return cursor.rest(memory.upkeep.deleted(limit=limit + 1, offset=cursor.offset), limit)
+
+
+@removing_routes.post("/restore", dependencies=[ONCE])
+def restore(memory: Scoped, what: Names) -> Counted:
+    """Takes soft deletions back."""
+    return Counted(memory.restore(*what.names))
+
+
+@removing_routes.post("/forget", response_model=schema(Forgotten), dependencies=[ONCE])
+def forget(request: Request, memory: Scoped, what: ToForget) -> dict[str, Any]:
+    """Erases for good: no table, index or file holds the words any longer, and importing does not bring them back.
+
+    With `dry_run` it says what would go, and changes nothing.
+    """
+    gone = memory.forget(
+        *what.names,
+        sources=what.sources,
+        since=what.since,
+        until=what.until,
+        before=what.before,
+        everything=what.everything,
+        dry_run=what.dry_run,
+    )
+    removed = not what.dry_run and any((gone.conversations, gone.messages, gone.documents, gone.nodes))
+    return _told(request, memory, gone, removed=removed)
+
+
+@removing_routes.get("/secrets")
+def secrets(memory: Scoped, source: Several = None) -> Secrets:
+    """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources; none is
+    told itself. All of it is read, which takes a while.
+    """
+    return Secrets(memory.upkeep.secrets(sources=source or ()))
+
+
+@removing_routes.post("/secrets/forget", response_model=schema(TakenOut), dependencies=[ONCE])
+def forget_secrets(request: Request, memory: Scoped, what: SecretsToForget) -> dict[str, Any]:
+    """Takes keys, tokens and passwords out for good; the text around them stays, with `[secret: …]` in their place.
+
+    What comes in later does not bring them back. With `dry_run` it says what would go, and changes nothing.
+    """
+    gone = memory.upkeep.forget_secrets(sources=what.sources, dry_run=what.dry_run)
+    return _told(request, memory, gone, removed=not what.dry_run and bool(gone.secrets))
+
+
+@removing_routes.post("/forget/person", response_model=schema(Person), dependencies=[ONCE])
+def forget_person(request: Request, memory: Scoped, who: PersonToForget) -> dict[str, Any]:
+    """Forgets a person under all their names: what they said, and the facts about them; with `mentions` also what
+    others say of them.
+
+    With `dry_run` it says what there is, in three groups, and changes nothing.
+    """
+    person = memory.forget_person(who.name, mentions=who.mentions, dry_run=who.dry_run)
+    return _told(request, memory, person, removed=person.removed)
+
+
+def _told(request: Request, memory: Memory, gone: Any, *, removed: bool) -> dict[str, Any]:
+    """What goes; if it went, no answer repeats it."""
+    if removed:
+        answers_of(request).forget(memory.namespace)
+    shown: dict[str, Any] = as_json(gone)
+    return shown | {"removed": removed}

@@ -1,36 +1,30 @@
-"""Search: what was said, by meaning, words and relation."""
+"""Search, and the tools of a model, for programs that hand them to one."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from fastapi import Query
+from fastapi import Path, Query
 
+from recollect.answer.tools.base import ToolAnswer
+from recollect.answer.tools.finding import FoundText
+from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
-from recollect.faces.rest.cursors import Paged
-from recollect.faces.rest.routes.family import Before, Limit, Several, Since, Until, calls, family
-from recollect.faces.rest.schemas.base import Page
-from recollect.faces.rest.schemas.found import Found, FoundText
-from recollect.faces.rest.schemas.records import Message
-from recollect.record import RoleName
+from recollect.faces.present.results import Items, ToolDescriptions
+from recollect.faces.rest.base import Before, Limit, Paged, SearchQuery, Several, Since, Until, calls, family
+from recollect.faces.rest.bodies import ToolArguments
+from recollect.faces.rest.schema import schema
+from recollect.record import Message, RoleName
+from recollect.search.results.result import SearchResults
 
-routes = family("search")
-
-Query_ = Annotated[
-    str,
-    Query(
-        alias="q",
-        description='May hold filters: `source:claude since:2025-03 role:user "exact phrase" -word`.',
-        examples=["that sourdough hydration trick"],
-    ),
-]
+search_routes = family("search")
 
 
-@routes.get("/search", openapi_extra=calls("search", "recall"))
+@search_routes.get("/search", response_model=schema(SearchResults))
 def search(
     memory: Scoped,
     cursor: Paged,
-    query: Query_,
+    query: SearchQuery,
     limit: Limit = 10,
     group_by: Literal["conversation", "message"] = "conversation",
     source: Several = None,
@@ -44,7 +38,7 @@ def search(
     sort: Literal["relevance", "newest"] = "relevance",
     literal: bool = False,
     facets: Annotated[bool, Query(description="Also counts what matches, by what it can be filtered by.")] = False,
-) -> Found:
+) -> dict[str, Any]:
     """Finds messages by meaning, words and relation, grouped by conversation or one by one."""
     found = memory.search(
         query,
@@ -63,20 +57,41 @@ def search(
         literal=literal,
         facets=facets,
     )
-    return Found.model_validate(found.to_json() | {"next": cursor.following(found.next)})
+    return found.to_json() | {"next": cursor.following(found.next)}
 
 
-@routes.get("/vector-search")
+@search_routes.get("/vector-search")
 def vector_search(
-    memory: Scoped, cursor: Paged, query: Query_, limit: Limit = 10, include_tool_calls: bool = True
-) -> Page[FoundText]:
+    memory: Scoped, cursor: Paged, query: SearchQuery, limit: Limit = 10, include_tool_calls: bool = True
+) -> Items[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
     found = memory.toolbox().vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
-    items, following = cursor.rest(found, limit)
-    return Page[FoundText].model_validate({"items": items, "next": following})
+    return cursor.rest(found, limit)
 
 
-@routes.get("/retrieve")
-def search_and_retrieve(memory: Scoped, query: Query_, limit: Annotated[int, Query(ge=1, le=100)] = 5) -> Page[Message]:
+@search_routes.get("/retrieve")
+def search_and_retrieve(
+    memory: Scoped, query: SearchQuery, limit: Annotated[int, Query(ge=1, le=100)] = 5
+) -> Items[Message]:
     """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
-    return Page[Message].model_validate({"items": memory.toolbox().search_and_retrieve(query, limit)})
+    return Items(memory.toolbox().search_and_retrieve(query, limit))
+
+
+tools_routes = family("tools of a model")
+
+
+@tools_routes.get("/tools")
+def toolbox(
+    memory: Scoped, provider: Literal["anthropic", "openai", "openai-responses"] = "anthropic", read_only: bool = False
+) -> ToolDescriptions:
+    """What a model is told of the tools."""
+    return ToolDescriptions(memory.toolbox(read_only=read_only).schemas(provider))
+
+
+@tools_routes.post("/tools/{name}", dependencies=[ONCE], openapi_extra=calls("toolbox"))
+def call_tool(
+    memory: Scoped, name: Annotated[str, Path(examples=["vector_search"])], called: ToolArguments
+) -> ToolAnswer:
+    """Does what a model asks. What is wrong with a call comes back as an answer that says what to do instead."""
+    box = memory.toolbox(max_tokens=called.max_tokens, read_only=called.read_only)
+    return box.call(name, called.arguments)

@@ -8,8 +8,9 @@ links: to show one would be to tell another server who reads what, and when.
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from functools import cache, lru_cache
+from html import unescape
 from typing import Any
 
 import nh3
@@ -18,9 +19,47 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
+from markupsafe import escape
 
-from recollect.faces.web.text.code import code_html
 from recollect.faces.web.text.mathematics import SIGNS, Formula, formulas, math_html
+
+_CODE_LONGEST = 30_000  # characters that are coloured
+_NAME = re.compile(r"[^\w+#.-]+")
+_LABELS = {"js": "JavaScript", "ts": "TypeScript", "py": "Python", "sh": "Shell", "bash": "Shell", "yml": "YAML"}
+_PLAIN = ("", "text", "txt", "plain", "plaintext", "output", "console")
+
+
+def code_html(code: str, language: str) -> str:
+    """The box, as HTML."""
+    name = _NAME.sub("", language)[:30]
+    coloured, label = _coloured(code.rstrip("\n"), name)
+    what = f"{label} code" if label else "Code"
+    return (
+        f'<figure class="codebox"><figcaption><span>{escape(label or "Text")}</span>'
+        f'<button class="plain" type="button" data-copy="">Copy</button></figcaption>'
+        f'<pre tabindex="0" role="group" aria-label="{escape(what)}"><code>{coloured}</code></pre></figure>\n'
+    )
+
+
+def _coloured(code: str, name: str) -> tuple[str, str]:
+    """The code with its words in spans, and the name of its language; as it is where nobody knows that."""
+    plain = str(escape(code))
+    if name.lower() in _PLAIN:
+        return plain, ""
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    label = _LABELS.get(name.lower())
+    try:
+        lexer = get_lexer_by_name(name.lower(), stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return plain, label or name
+    if len(code) > _CODE_LONGEST:
+        return plain, label or str(lexer.name)
+    return highlight(code, lexer, HtmlFormatter(nowrap=True)).rstrip("\n"), label or str(lexer.name)
+
 
 _LONGEST = 400_000  # characters; of longer messages the rest is plain text
 _KEPT = 512  # messages that are not drawn again
@@ -158,3 +197,101 @@ class _Renderer(RendererHTML):
     def td_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: Any) -> str:
         """A cell; how it was aligned is not kept, since that would need a style."""
         return "<td>"
+
+
+# Marking in HTML what was sought in its text: words, or a quotation wherever tags cross it.
+
+Range = tuple[int, int]
+
+_TAG = re.compile(r"<[^>]*>")
+_MARKING_NAME = re.compile(r"</?([a-zA-Z0-9]+)")
+_INLINE = frozenset(("a", "b", "code", "em", "i", "mark", "s", "span", "strong", "sub", "sup", "wbr"))
+_MARKING_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*\)")
+_LEAST = 12  # letters of a quotation that are looked for
+
+
+def marked_html(html: str, places: Callable[[str], Iterable[Range]], kind: str = "") -> str:
+    """HTML with `places` of its plain text marked; blocks stand on lines of their own in that text.
+
+    >>> marked_html("<p>a <b>bc</b></p>", lambda text: [(text.index("c"), text.index("c") + 1)])
+    '<p>a <b>b<mark>c</mark></b></p>'
+    """
+    parts = _parts(html)
+    ranges = sorted(places("".join(text for text, _ in parts)))
+    if not ranges:
+        return html
+    opening = f'<mark class="{kind}">' if kind else "<mark>"
+    shown: list[str] = []
+    at, which = 0, 0
+    for text, raw in parts:
+        end = at + len(text)
+        if raw is not None:
+            shown.append(raw)
+        else:
+            begin = at
+            while which < len(ranges) and ranges[which][1] <= begin:
+                which += 1
+            own = which
+            while own < len(ranges) and ranges[own][0] < end:
+                start, stop = max(ranges[own][0], begin), min(ranges[own][1], end)
+                if start < stop:
+                    words = str(escape(text[start - at : stop - at]))
+                    shown += [str(escape(text[begin - at : start - at])), opening, words, "</mark>"]
+                    begin = stop
+                own += 1
+            shown.append(str(escape(text[begin - at :])))
+        at = end
+    return "".join(shown)
+
+
+def _parts(html: str) -> list[tuple[str, str | None]]:
+    """The text of the HTML piece by piece; beside it the tag, where it is one. Formulas and buttons say nothing."""
+    parts: list[tuple[str, str | None]] = []
+    at, silent = 0, 0
+    for tag in [*_TAG.finditer(html), None]:
+        end = tag.start() if tag else len(html)
+        if end > at:
+            raw = html[at:end]
+            parts.append(("", raw) if silent else (unescape(raw), None))
+        if tag is None:
+            break
+        named = _MARKING_NAME.match(tag[0])
+        name = named[1].lower() if named else ""
+        if name in ("math", "button"):
+            silent += -1 if tag[0].startswith("</") else 1
+        parts.append(("" if name in _INLINE or silent else "\n", tag[0]))
+        at = tag.end()
+    return parts
+
+
+def quoted(quotations: Sequence[str]) -> Callable[[str], list[Range]]:
+    """Where quotations stand in a text, by their letters and figures alone: Markdown between them does not count."""
+
+    def places(text: str) -> list[Range]:
+        letters, where = _letters(text)
+        found: list[Range] = []
+        for quotation in quotations:
+            wanted, _ = _letters(_MARKING_LINK.sub(r"\1", quotation.strip("… ")))
+            at = letters.find(wanted) if wanted else -1
+            while at < 0 and len(wanted) > 2 * _LEAST:  # what is not text on the page may stand at its end
+                wanted = wanted[: len(wanted) * 3 // 4]
+                at = letters.find(wanted)
+            if at >= 0:
+                found.append((where[at], where[at + len(wanted) - 1] + 1))
+        return _apart(found)
+
+    return places
+
+
+def _letters(text: str) -> tuple[str, list[int]]:
+    kept = [(character.casefold()[:1], at) for at, character in enumerate(text) if character.isalnum()]
+    return "".join(character for character, _ in kept), [at for _, at in kept]
+
+
+def _apart(ranges: Iterable[Range]) -> list[Range]:
+    """Without what lies over another."""
+    kept: list[Range] = []
+    for start, end in sorted(ranges):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
+    return kept

@@ -17,7 +17,7 @@ from recollect.importers.formats.claude_code.order import arrange
 from recollect.importers.formats.claude_code.session import Session
 from recollect.importers.reading.json_stream import lines
 from recollect.record import Kind, Part, PartKind, Role
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 _HEAD = 65_536
 _TITLE_LENGTH = 80

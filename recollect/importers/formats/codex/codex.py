@@ -18,7 +18,7 @@ from recollect.importers.formats.codex.lines import Item, ItemKind, is_injected,
 from recollect.importers.reading.json_stream import document, lines
 from recollect.importers.reading.lenient import objects_of, text_of, time_of
 from recollect.record import Kind, PartKind, Role
-from recollect.text.marks import cut_recall
+from recollect.text.clean import cut_recall
 
 _HEAD = 65_536
 _INDEX = "session_index.jsonl"  # the sessions' titles

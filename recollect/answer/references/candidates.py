@@ -1,0 +1,203 @@
+"""What was spoken of before a question, and how much each matters there: salience by recency and frequency [2]."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import dropwhile
+
+from recollect.answer.references.nouns import MEN, WOMEN, Thing, things
+from recollect.derive.entities.extract import RUN
+from recollect.derive.entities.message import found_in
+from recollect.derive.entities.naming import folded
+from recollect.derive.entities.types import type_of
+from recollect.text.terms import STOP_WORDS
+
+#: Each message back counts so much less than the one after it; a mention early in a sentence so much more than others.
+DECAY, SUBJECT = 0.6, 1.5
+#: What the person names counts more than what the answer brings in besides.
+ASKER = 1.25
+#: Messages that are looked at for names, and of those the newest for things without one.
+LOOKED_BACK, THINGS_BACK = 8, 4
+
+_READ = 1_500  # characters of a message: a long answer says at its beginning what it is about
+_NOBODY = 0.5  # a thing without a name, beside one that has one
+_COUPLE = re.compile(r"\b([A-ZÀ-Þ][\w’'-]+) (?:and|&) ([A-ZÀ-Þ][\w’'-]+)\b")
+_TITLE = re.compile(r"(?:Dr|Prof|Mr|Mrs|Ms|Miss|Sir|Lady)\.? ")
+_FULL_NAME = re.compile(r"[A-ZÀ-Þ][a-zà-ÿ’'-]+(?: [A-ZÀ-Þ][\wà-ÿ’'.-]+){1,2}$")
+_NO_PERSON = re.compile(
+    r"(?:The|A|Project|Operation|Mount|Lake|Saint|New|Hotel|House|Opera|University|Model|City|Street|Prize|Museum)\b|\d"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message before a question: who says it, and what, with its own references resolved where that is known."""
+
+    is_user: bool
+    text: str
+
+
+@dataclass(slots=True)
+class Candidate:
+    """Somebody or something that an expression may stand for."""
+
+    name: str
+    type: str
+    score: float = 0.0
+    last: int = 0  # messages ago, from 0
+    first: int = 0  # where it first stands in that message
+    lines: set[int] = field(default_factory=set)
+    is_named: bool = True
+    plural: bool = False
+    man: bool = False
+    woman: bool = False
+
+    @property
+    def is_person(self) -> bool:
+        """Whether "he" or "she" may stand for it, as far as can be told."""
+        if self.type == "person":
+            return True
+        if self.type != "concept" or not self.is_named or self.plural:
+            return False
+        return bool(_TITLE.match(self.name)) or bool(_FULL_NAME.match(self.name) and not _NO_PERSON.search(self.name))
+
+
+def candidates(lines: Sequence[Line]) -> list[Candidate]:
+    """What the last messages speak of, the most salient first."""
+    recent = list(enumerate(reversed(lines[-LOOKED_BACK:])))
+    found: dict[str, Candidate] = {}
+    for ago, line in recent:
+        for mention in found_in(line.text[:_READ]):
+            known = _known(found, mention.name)
+            if known is None:
+                found[folded(mention.name)] = Candidate(mention.name, mention.type, last=ago, first=mention.start)
+            elif known.type == "concept":
+                known.type = mention.type
+    for candidate in _echoed(recent):
+        own = folded(candidate.name)
+        if not any(own in key or key in own for key in found):
+            found[own] = candidate
+    for candidate in found.values():
+        for ago, line in recent:
+            _weigh(candidate, ago, line)
+    every = [candidate for candidate in found.values() if candidate.lines]
+    for ago, line in recent:
+        every += _couples(line, ago, every)
+    every += _things(recent, every)
+    return sorted(every, key=lambda candidate: (-candidate.score, candidate.last, candidate.first))
+
+
+def _echoed(recent: Sequence[tuple[int, Line]]) -> Iterator[Candidate]:
+    """Names of several words that begin a sentence, which says nothing by itself, and that another message has as well,
+    in capitals or not: "project titan", and "Project Titan is …" in answer.
+    """
+    texts = [line.text[:_READ] for _, line in recent]
+    for place, (ago, _) in enumerate(recent):
+        others = [folded(text) for text in (*texts[:place], *texts[place + 1 :])]
+        for run in RUN.finditer(texts[place]):
+            words = list(dropwhile(lambda word: word.lower() in STOP_WORDS, run[0].rstrip(".").split(" ")))
+            name = " ".join(words)
+            if len(words) > 1 and any(re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", text) for text in others):
+                yield Candidate(name, type_of(name, "", 0), last=ago, first=run.start())
+
+
+def _known(found: dict[str, Candidate], name: str) -> Candidate | None:
+    """The candidate of this name: a part of a longer one ("Lovelace" after "Ada Lovelace") is the same."""
+    own = folded(name)
+    if own in found:
+        return found[own]
+    longer = [key for key in found if own in key.split() or key.endswith(f" {own}")]
+    if len(longer) == 1:
+        return found[longer[0]]
+    shorter = [key for key in found if key in own.split() or own.endswith(f" {key}")]
+    if len(shorter) == 1:  # the longer name is the better one
+        known = found.pop(shorter[0])
+        known.name = name
+        found[own] = known
+        return known
+    return None
+
+
+def _weigh(candidate: Candidate, ago: int, line: Line) -> None:
+    """Adds what a message says of it."""
+    text = line.text[:_READ]
+    match = re.search(rf"(?<!\w){re.escape(candidate.name)}(?!\w)", text, re.IGNORECASE)
+    last = candidate.name.rpartition(" ")[2]
+    if match is None and candidate.is_named and len(last) > 3 and last[0].isupper():
+        match = re.search(rf"(?<!\w){re.escape(last)}(?!\w)", text)
+    if match is None:
+        return
+    before = re.split(r"[.!?:]\s", text[: match.start()])[-1]
+    subject = len(before.split()) <= 2
+    count = len(re.findall(rf"(?<!\w){re.escape(match[0])}(?!\w)", text))
+    weight = DECAY**ago * (SUBJECT if subject else 1.0) * (ASKER if line.is_user else 1.0)
+    candidate.score += weight * (1 + 0.25 * min(count - 1, 3))
+    if not candidate.lines or ago < candidate.last:
+        candidate.last, candidate.first = ago, match.start()
+    candidate.lines.add(ago)
+    around = text[max(0, match.start() - 24) : match.start()].lower()
+    words = set(re.findall(r"[a-z]+", around)[-2:])
+    candidate.man |= bool(words & MEN) or match[0].startswith(("Mr ", "Mr. ", "Sir "))
+    candidate.woman |= bool(words & WOMEN) or match[0].startswith(("Mrs", "Ms", "Miss", "Lady"))
+    if before.lower().endswith("the ") and candidate.type in ("concept", "person"):
+        candidate.plural |= candidate.name.endswith("s")
+
+
+def _couples(line: Line, ago: int, known: Sequence[Candidate]) -> list[Candidate]:
+    """Two people named together, whom "they" may mean."""
+    made = []
+    names = {folded(candidate.name): candidate for candidate in known if candidate.type in ("person", "concept")}
+    for match in _COUPLE.finditer(line.text[:_READ]):
+        pair = [names.get(folded(name)) for name in match.groups()]
+        if all(one is not None and one.type == "person" for one in pair) and not any(
+            candidate.name == match[0] for candidate in known
+        ):
+            score = sum(one.score for one in pair if one is not None)
+            made.append(Candidate(match[0], "people", score, ago, match.start(), {ago}, plural=True))
+    return made
+
+
+def _things(recent: Sequence[tuple[int, Line]], named: Sequence[Candidate]) -> list[Candidate]:
+    """Things without a name. Those that are somebody's, or that the answer takes up, are what the talk is about."""
+    found: dict[str, Candidate] = {}
+    said = [line.text.lower() for _, line in recent]
+    for ago, line in recent[:THINGS_BACK]:
+        for thing in things(line.text[:_READ]):
+            if any(folded(thing.head) == folded(candidate.name) for candidate in named):
+                continue
+            taken_up = sum(bool(re.search(rf"\b{re.escape(thing.head)}\b", text)) for text in said)
+            fresh = line.is_user and ago < 2
+            if not thing.own and (thing.is_old or (taken_up < 2 and not fresh)):
+                continue
+            candidate = found.get(thing.head)
+            if candidate is None:
+                candidate = found[thing.head] = _thing(thing, line, ago)
+            elif line.is_user or len(thing.text) > len(candidate.name):
+                candidate.name = _as_the_asker_says(thing, line)
+            weight = DECAY**ago * _NOBODY * (ASKER if line.is_user else 1.0)
+            candidate.score += weight * (1.0 + 0.5 * thing.own + 0.5 * (taken_up > 1))
+            candidate.lines.add(ago)
+    return list(found.values())
+
+
+def _thing(thing: Thing, line: Line, ago: int) -> Candidate:
+    kind = "person" if thing.is_person else ("animal" if thing.living else "thing")
+    return Candidate(
+        _as_the_asker_says(thing, line),
+        kind,
+        last=ago,
+        first=thing.start,
+        is_named=False,
+        plural=thing.plural,
+        man=thing.head in MEN,
+        woman=thing.head in WOMEN,
+    )
+
+
+def _as_the_asker_says(thing: Thing, line: Line) -> str:
+    """The phrase in the mouth of who asks: "your chain" in an answer is "my chain"."""
+    if line.is_user:
+        return thing.text
+    return f"my {thing.text[5:]}" if thing.text.startswith("your ") else thing.text

@@ -1,0 +1,362 @@
+"""What `ask`, `research` and `chat` share: what is asked, who answers and pays, words as they come, what it took."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from recollect.answer.ask import NO_QUESTION
+from recollect.answer.research import NO_QUESTION as NOTHING_TO_RESEARCH
+from recollect.errors import InvalidInput
+from recollect.faces.cli.commands.search import told_empty
+from recollect.faces.cli.invocation import Invocation
+from recollect.faces.cli.options import BEFORE, NO_BACKGROUND, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.output import Output, harmless
+from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
+from recollect.faces.present.names import short, source_label, titled
+from recollect.faces.present.times import day, number
+from recollect.record import utc_now
+
+if TYPE_CHECKING:
+    from recollect.answer.ask.answer import Answer, Event
+    from recollect.answer.evidence import Citation
+    from recollect.answer.research.report import Event as ResearchEvent
+    from recollect.answer.research.report import Report, SavedReport
+    from recollect.memory import Memory
+    from recollect.search.query.request import Mode
+
+
+T = TypeVar("T")
+
+_MODES = ("auto", "instant", "quality")
+
+MODE = Option(
+    ("--mode",),
+    "auto, instant or quality: how the memory is searched.",
+    "MODE",
+    default="auto",
+    read=one_of(*_MODES),
+    values=_MODES,
+)
+IN = Option(("--in",), "Only this conversation.", "TITLE|ID", name="in_")
+
+
+def words_of(text: list[str], otherwise: tuple[str, str] | None = None) -> str:
+    """What is asked, from standard input for "-". Raises InvalidInput with `otherwise`, a message and a hint, for
+    nothing.
+    """
+    words = sys.stdin.read() if text == ["-"] else " ".join(text)
+    if otherwise is not None and not words.strip():
+        raise InvalidInput(otherwise[0], hint=otherwise[1])
+    return words.strip()
+
+
+def tell_destination(run: Invocation, spec: str, what: str = "this question") -> None:
+    """Says what is sent where, before it is; where nobody chose a model and a key was found, how to choose one."""
+    import os
+
+    from recollect.models.language.choose import destination, suggested
+
+    out = run.out
+    if run.json:
+        return
+    if spec:
+        out.note(out.dim(f"Sending {what} and the messages found to {destination(spec)}. To stay local: --model none"))
+        return
+    found, variable = suggested(os.environ)
+    if found and not run.chose_model:
+        out.note(out.dim(f"{variable} is not used unasked. To have a model answer: recollect config model {found}"))
+
+
+def told(out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]) -> tuple[T, bool]:
+    """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
+    whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
+    """
+    from recollect.answer.chat.events import Again, Words
+
+    said, end = False, None
+    try:
+        with closing(events):
+            for event in events:
+                match event:
+                    case Words(text):
+                        out.piece(harmless(text))
+                        said = True
+                    case Again(why, asks):
+                        if said:
+                            out.line()
+                        out.note(f"{harmless(why)}{' Asking again.' if asks else ''}")
+                        said = False
+                    case _:
+                        end = other(event) or end
+    except BaseException:
+        if said:
+            out.line()
+        raise
+    assert end is not None
+    return end, said
+
+
+def summary(out: Output, made: Answer | Report, sources: str, unmodelled: str, hint: str) -> str:
+    """3 sources · claude-… · 2,140 + 96 tokens · $0.008 · 1.9 s · recollect show 1."""
+    shown = [sources]
+    if made.model is None:
+        shown.append(unmodelled)
+    else:
+        shown += [made.model, f"{made.usage.input_tokens:,} + {made.usage.output_tokens:,} tokens"]
+        shown += [] if made.cost is None else [f"${made.cost:.3f}"]
+    shown.append(f"{made.took_ms / 1000:.1f} s" if made.took_ms >= 1000 else f"{made.took_ms:.0f} ms")
+    shown += [out.hint(hint)] if hint else []
+    return f" {out.symbols.dot} ".join(shown)
+
+
+# `recollect ask`: an answer from one's own conversations, with the messages that prove it.
+
+_INTENTS = ("retrieval", "qa", "decision", "code-lookup", "synthesis")
+_QUOTED = 60  # characters of a quotation beside its source
+
+
+def ask(
+    run: Invocation,
+    question: list[str],
+    source: list[str],
+    since: str | None = None,
+    until: str | None = None,
+    before: str | None = None,
+    in_: str | None = None,
+    intent: str | None = None,
+    model: str | None = None,
+    mode: Mode = "auto",
+) -> int:
+    """Answer a question from your conversations, with the messages that prove it.
+
+    The numbers in the answer stand for messages: `recollect show 2` opens the one that is cited as [2]. The question
+    may hold the filters of `recollect search`; `-` alone reads it from standard input. The model is the one of
+    --model, else of the setting `model`; your question and the messages found go to it, and an API key in the
+    environment is not used unasked. Without a model the answer is an extract, in the words of your conversations, and
+    nothing leaves this machine. Exit code 1: your conversations do not say.
+    """
+    asked = words_of(question, NO_QUESTION)
+    period(since, until, before)  # what is wrong with them is told in the words of the options
+    spec = run.answering_model(model)
+    memory, out = run.existing_memory(), run.out
+    tell_destination(run, spec)
+    filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
+    if run.json:
+        answer = memory.ask(asked, intent=intent, mode=mode, **filters)
+        out.document(answer.to_json())
+    else:
+        answer = _told(run, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
+    run.state.remember_answer(answer.citations)
+    return 0 if answer.known else 1
+
+
+def _told(run: Invocation, events: Generator[Event, None, None]) -> Answer:
+    """Prints the answer as it comes, and what it rests on."""
+    from recollect.answer.ask.answer import Answer
+
+    out = run.out
+    answer, said = told(out, events, lambda event: event if isinstance(event, Answer) else None)
+    if not said and not answer.known and told_empty(run):
+        return answer
+    out.line() if said else out.line(harmless(answer.text))
+    for citation in answer.citations:
+        out.line(out.dim(f"  {_source(out, citation)}"))
+    sources = number(len(answer.citations), "source")
+    hint = "recollect show 1" if answer.citations else ""
+    out.line(out.dim(summary(out, answer, sources, "an extract: no model was asked", hint)))
+    for note in answer.notes:
+        out.note(note)
+    return answer
+
+
+def _source(out: Output, citation: Citation) -> str:
+    """[1] Queue incident · Claude · 6 May 2025 · 4KZP  "second time …"."""
+    message, conversation = citation.message, citation.conversation
+    if conversation is None:
+        named = [harmless(citation.cited)]
+    else:
+        named = [harmless(titled(conversation.title)), source_label(conversation.source), day(message.timestamp)]
+    quote = " ".join(harmless(citation.quote).split())
+    if len(quote) > _QUOTED:
+        quote = f"{quote[:_QUOTED].rsplit(' ', 1)[0]} …"
+    return f'[{citation.number}] {f" {out.symbols.dot} ".join([*named, short(message.id)])}  "{quote}"'
+
+
+ASK = Command(
+    ask,
+    (
+        'recollect ask "why did I choose Next.js?"',
+        'recollect ask "what did we pay for the bike?" --since 2025',
+        'recollect ask "show me the code for the rate limiter" --json',
+    ),
+    (
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
+        IN,
+        Option(
+            ("--intent",),
+            "The kind of answer, where the question does not tell it.",
+            "KIND",
+            read=one_of(*_INTENTS),
+            values=_INTENTS,
+        ),
+        Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
+        MODE,
+    ),
+    Arguments("QUESTION|-", "question", required=True, several=True, dashes=True),
+)
+
+
+# `recollect research`: a report on a question that takes several searches, with its sources, saved in the memory.
+
+_LEAST_TOKENS, _MOST_ROUNDS = 6_000, 5
+
+
+def research(
+    run: Invocation,
+    question: list[str],
+    source: list[str],
+    since: str | None = None,
+    until: str | None = None,
+    before: str | None = None,
+    in_: str | None = None,
+    model: str | None = None,
+    mode: str = "auto",
+    rounds: int | None = None,
+    calls: int | None = None,
+    tokens: int | None = None,
+    seconds: int | None = None,
+    resume: bool = False,
+    list_: bool = False,
+    no_background: bool = False,
+) -> int:
+    """Write a report on a question from your conversations, with headings and sources.
+
+    The question is taken apart into searches; what is missing is looked for again; the report is saved as a document
+    of the memory, which `recollect show` opens, `recollect search` finds and `recollect forget` removes. Steps are told
+    on standard error. The model is the one of --model, else of the setting `model`; your question and the
+    messages found go to it, and an API key in the environment is not used unasked. Without a model the report quotes
+    your conversations, and nothing leaves this machine. Interrupted research is saved: --resume continues the last one,
+    or with an ID that one, with its question and filters, and with its limits unless you give others. `-` alone reads
+    the question from standard input. A report that found nothing is not saved; then your conversations do not say, and
+    the exit code is 1.
+    """
+    if list_:
+        return _list(run)
+    if resume and (any((source, since, until, before, in_)) or mode != "auto"):
+        raise InvalidInput("--resume goes on with the filters that the research was begun with.")
+    period(since, until, before)  # what is wrong with them is told in the words of the options
+    if no_background:
+        run.without_background()
+    asked = words_of(question, None if resume else NOTHING_TO_RESEARCH)
+    spec = run.answering_model(model)
+    memory = run.existing_memory()
+    tell_destination(run, spec)
+    options: dict[str, Any] = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
+    if resume:
+        options["resume"], asked = asked or True, ""
+    else:
+        options |= {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
+        options["mode"] = mode
+    report = _made(run, memory, asked, options)
+    run.state.remember_answer(report.citations)
+    return 0 if report.known else 1
+
+
+def _made(run: Invocation, memory: Memory, asked: str, options: dict[str, Any]) -> Report:
+    began = utc_now()
+    try:
+        if not run.json:
+            return _told_research(run, memory.research_stream(asked, **options))
+        report = memory.research(asked, **options)
+    except KeyboardInterrupt:
+        # Before its plan is made, there is nothing to resume.
+        if "resume" not in options and not any(one.created >= began and not one.finished for one in memory.reports()):
+            raise
+        raise KeyboardInterrupt(run.out.hint("What was learned is saved: recollect research --resume")) from None
+    run.out.document(report.to_json())
+    return report
+
+
+def _told_research(run: Invocation, events: Generator[ResearchEvent, None, None]) -> Report:
+    """Tells the steps, prints the report as it comes, and what it took."""
+    from recollect.answer.ask.answer import Step
+    from recollect.answer.research.report import Report
+
+    out = run.out
+
+    def tell(event: object) -> Report | None:
+        if isinstance(event, Step):
+            out.note(out.dim(harmless(f"{event.name}: {event.detail}")))
+        return event if isinstance(event, Report) else None
+
+    report, said = told(out, events, tell)
+    if not said and not report.known and told_empty(run):
+        return report
+    out.line() if said else out.line(harmless(report.text))
+    hint = f"saved: recollect show {short(report.id)}" if report.known else ""
+    sources = number(len(report.citations), "source")
+    out.note(out.dim(summary(out, report, sources, "quoted: no model wrote it", hint)))
+    for note in report.notes:
+        out.note(note)
+    return report
+
+
+def _list(run: Invocation) -> int:
+    out, found = run.out, run.existing_memory().reports()
+    if run.json:
+        out.document({"reports": [one.to_json() for one in found]})
+        return 0 if found else 1
+    for one in found:
+        line = [short(one.id), day(one.created), harmless(one.title), _state(out, one)]
+        out.line(f" {out.symbols.dot} ".join(line))
+    if not found:
+        out.note(out.hint('There are no reports. To write one: recollect research "compare …"'))
+    return 0 if found else 1
+
+
+def _state(out: Output, one: SavedReport) -> str:
+    """How much it cites, or how far it is."""
+    if one.finished:
+        return number(one.sources, "source")
+    if one.under_way:
+        return "under way"
+    return out.hint(f"interrupted: recollect research --resume {short(one.id)}")
+
+
+RESEARCH = Command(
+    research,
+    (
+        'recollect research "compare my database design with my deployment"',
+        'recollect research "what did we learn about the heat pump?" --since 2025',
+        "recollect research --resume",
+        "recollect research --list",
+    ),
+    (
+        SOURCE,
+        SINCE,
+        UNTIL,
+        BEFORE,
+        IN,
+        Option(("--model",), "The model that plans and writes: anthropic:…, openai:…, none.", "SPEC"),
+        MODE,
+        Option(
+            ("--rounds",),
+            "How often it looks: 1 looks once, 2 again for what is missing. 2 unless given.",
+            "N",
+            read=whole(1, _MOST_ROUNDS),
+        ),
+        Option(("--calls",), "Calls of the model at most; 6 unless given.", "N", read=whole(1)),
+        Option(("--tokens",), "Tokens of the model at most; 40,000 unless given.", "N", read=whole(_LEAST_TOKENS)),
+        Option(("--seconds",), "After that nothing new is begun but the report; 180 unless given.", "N", read=whole(1)),
+        Option(("--resume",), "Continue what was interrupted.", default=False),
+        Option(("--list",), "List the reports, and what was interrupted.", name="list_", default=False),
+        NO_BACKGROUND,
+    ),
+    Arguments("QUESTION|ID|-", "question", several=True, dashes=True),
+)

@@ -1,1 +1,0 @@
-"""The terminal: session of a run, output, layout, progress, typed words."""

@@ -1,1 +1,0 @@
-"""Views shared by commands: hits, transcripts, reports, documents, advice."""

@@ -1,1 +1,0 @@
-"""The pydantic models that REST takes and returns; names as in `--json`."""

@@ -1,1 +1,0 @@
-"""The picture of the graph: nodes, their kinds, a stable layout."""

@@ -1,0 +1,1 @@
+"""The pages: each file has the routes of a domain."""

@@ -1,0 +1,1 @@
+"""What pages show: results, messages, sources and the graph, made ready for the templates."""
