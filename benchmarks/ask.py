@@ -28,7 +28,7 @@ from benchmarks.intervals import Interval, mean_of_groups, mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.queries import queries
 from benchmarks.tables import table
-from recollect.answer.ask.answer import Answer
+from recollect.answer.ask.answer import AskAnswer
 from recollect.answer.intents import Intent
 from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
@@ -45,7 +45,7 @@ class Asked:
     """A question with its answer, and what the first hits of a search for it held."""
 
     question: Question
-    answer: Answer
+    answer: AskAnswer
     found: tuple[str, ...]  # the source's ids of the messages that a search finds, best first
     milliseconds: float
 

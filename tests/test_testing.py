@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask.answer import Answer
+from recollect.answer.ask.answer import AskAnswer
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.models.language.prompts import NAMES, QUESTIONS, prompt
 from recollect.models.language.talk import Talk
@@ -86,7 +86,7 @@ def test_a_function_is_a_model(store: Path) -> None:
 
     with recollect.open(store, asked_model=model, background=False) as memory:
         answer = memory.ask(QUESTION)
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, AskAnswer)
         assert (answer.text, answer.model, answer.known) == ("The Brompton [1].", "function:model", True)
         assert memory.chat(None, QUESTION).text == "The Brompton [1]."
     assert any("I chose the Brompton." in prompt for prompt in prompts)

@@ -61,7 +61,7 @@ _ALWAYS = {
     "Memory": "recollect.memory",
     "Namespace": "recollect.record",
     "Self": "typing",
-    "Tool": "recollect.answer.tools",
+    "MemoryTool": "recollect.answer.tools",
     "Toolbox": "recollect.answer.tools",
     "Upkeep": "recollect.memory.upkeep",
 }
@@ -92,7 +92,7 @@ def memory_stub() -> str:
     lines = [_MEMORY.format(open=ast.unparse(opening.args))]
     lines += _members(Memory, origins, at_once={"beside", "toolbox"})
     for part in (Knowledge, Upkeep, Integration, Toolbox):
-        held = "tools: tuple[Tool, ...]" if part is Toolbox else ""
+        held = "tools: tuple[MemoryTool, ...]" if part is Toolbox else ""
         lines.append(_PART.format(name=_FACES[part.__name__], of=part.__name__, held=held))
         lines += _members(part, origins, at_once={"schemas"})
     body = "".join(lines)

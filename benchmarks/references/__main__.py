@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recollect.answer.references.candidates import Line
+from recollect.answer.references.candidates import TurnText
 from recollect.answer.references.rules import resolve
 
 FOLDER = Path(__file__).parent
@@ -27,7 +27,7 @@ class Dialogue:
     """
 
     id: str
-    lines: list[Line]
+    lines: list[TurnText]
     question: str
     whole: str | None
     must: list[str]
@@ -73,7 +73,7 @@ def dialogues(name: str) -> list[Dialogue]:
     return [
         Dialogue(
             row["id"],
-            [Line(role == "user", text) for role, text in row["said"]],
+            [TurnText(role == "user", text) for role, text in row["said"]],
             row["question"],
             row["whole"],
             row["must"],
@@ -82,7 +82,7 @@ def dialogues(name: str) -> list[Dialogue]:
     ]
 
 
-def measure(found: list[Dialogue], resolved: Callable[[str, list[Line]], str]) -> Score:
+def measure(found: list[Dialogue], resolved: Callable[[str, list[TurnText]], str]) -> Score:
     """How a way of resolving does on a set."""
     score = Score()
     for dialogue in found:
@@ -134,7 +134,7 @@ def disturbed(path: Path) -> tuple[int, int]:
     """
     chance, asked, changed = random.Random(3), 0, 0
     for conversation in json.loads(path.read_text("utf-8"))["conversations"]:
-        lines = [Line(message.get("role") == "user", message["content"]) for message in conversation["messages"]]
+        lines = [TurnText(message.get("role") == "user", message["content"]) for message in conversation["messages"]]
         for question in conversation["questions"]:
             at = chance.randrange(_BEHIND, len(lines))
             asked += 1

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recollect.answer.graph import Drawn, Neighbourhood, Told, related
-from recollect.answer.intents import Intent, Settings, sought
+from recollect.answer.graph import Drawn, KnownRelation, Neighbourhood, related
+from recollect.answer.intents import Intent, IntentSettings, sought
 from recollect.answer.references.anaphora import is_bare
 from recollect.derive.entities.entity import Entity
 from recollect.derive.facts.claim import USER, entity_key
@@ -168,7 +168,7 @@ class Evidence:
 
 
 # --- for a question ---------------------------------------------------------------------------------------------------
-def evidence_of(find: Find, space: Space, search: Search, intent: Intent, settings: Settings) -> Evidence:
+def evidence_of(find: Find, space: Space, search: Search, intent: Intent, settings: IntentSettings) -> Evidence:
     """The evidence for a question: the best passages, no more of a conversation than the intent wants, with documents
     behind the first few. Raises StoreError.
     """
@@ -260,7 +260,7 @@ def _silent(view: View, results: SearchResults, found: Sequence[SourcePassage], 
     return [SourcePassage(n, one, there.get(one.conversation_id), 0.0) for n, one in enumerate(said, 1)]
 
 
-def _proofs(view: View, told: Sequence[Told], said: Sequence[SourcePassage]) -> list[SourcePassage]:
+def _proofs(view: View, told: Sequence[KnownRelation], said: Sequence[SourcePassage]) -> list[SourcePassage]:
     """The messages that say what connects the names, where they are not among the passages, behind these."""
     known = {passage.message.id for passage in said}
     unproven = [one.messages[0] for one in told if one.is_said and not known & set(one.messages)]
@@ -270,7 +270,7 @@ def _proofs(view: View, told: Sequence[Told], said: Sequence[SourcePassage]) -> 
     return [SourcePassage(0, m, there.get(m.conversation_id), lowest) for m in messages]
 
 
-def _cited(told: Told, passages: Sequence[SourcePassage]) -> str:
+def _cited(told: KnownRelation, passages: Sequence[SourcePassage]) -> str:
     """In words, with the numbers of the passages that prove it: "you CHOSE Next.js [2]"."""
     numbers = [passage.number for passage in passages if passage.message.id in told.messages]
     return " ".join([told.words, *(f"[{number}]" for number in numbers[:_CITED])])
@@ -286,7 +286,7 @@ def _passages(results: Iterable[Hit], question: str) -> Iterator[SourcePassage]:
                 yield SourcePassage(0, found.message, hit.conversation, found.score, beside=found.beside)
 
 
-def _chosen(passages: Iterable[SourcePassage], settings: Settings) -> Iterator[SourcePassage]:
+def _chosen(passages: Iterable[SourcePassage], settings: IntentSettings) -> Iterator[SourcePassage]:
     """The best, each text once, not too many of one conversation."""
     of, seen, left = Counter[NodeId](), set[str](), settings.passages
     for passage in passages:

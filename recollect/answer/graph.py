@@ -36,7 +36,7 @@ _MOST_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntity:
     """An entity that a text names, as it names it. `others` are those of the same name that it is not taken for."""
 
     said: str
@@ -62,13 +62,13 @@ class Neighbourhood:
         self._view, self._reader = view, Reader(view)
         self._directory = self._reader.directory
 
-    def named(self, text: str, beside: Sequence[str] = ()) -> list[Named]:
+    def named(self, text: str, beside: Sequence[str] = ()) -> list[NamedEntity]:
         """The entities that a text names. A name of several is the one that is nearest to the other names of the text,
         else to those `beside` it; where none is, it stays with its own name.
         """
         types = {mention.name: mention.type for mention in found_in(text)}
         names = list(types)[:_MOST_NAMED]
-        found: list[Named] = []
+        found: list[NamedEntity] = []
         for name in names:
             several = self._bearers(name)
             if len(several) > 1:
@@ -76,11 +76,11 @@ class Neighbourhood:
                 chosen = self._nearest(several, around) or self._nearest(several, beside)
                 if chosen is not None:
                     others = tuple(entity.name for entity in several if entity.id != chosen.id)
-                    found.append(Named(name, chosen, others))
+                    found.append(NamedEntity(name, chosen, others))
                     continue
             entity = self._directory.find(name) or self._new(name, types[name])
             if entity is not None:
-                found.append(Named(name, entity))
+                found.append(NamedEntity(name, entity))
         return list({one.entity.id: one for one in found}.values())
 
     def nearness(self, names: Sequence[str], others: Sequence[str]) -> list[float]:
@@ -183,7 +183,7 @@ _VERSION = re.compile(r" v?\d[\w.]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class KnownRelation:
     """What is known of a name: in words, and by which messages. `is_said`: they say so, rather than mention both."""
 
     words: str
@@ -198,7 +198,7 @@ def related(
     texts: Sequence[str] = (),
     most_tokens: int = MOST_TOKENS,
     excluded: Sequence[Sequence[str]] = (),
-) -> tuple[Told, ...]:
+) -> tuple[KnownRelation, ...]:
     """What is known of the names in a question, the most telling first, in at most so many tokens.
 
     Only what is proven by messages that a search with this filter may show, without `excluded` phrases. `texts` are
@@ -211,7 +211,7 @@ def related(
         return ()
     found = list(_ordered(Reader(view), entities, question))
     allowed = _allowed(view, [i for way in found for relation in way for i in relation.evidence], wanted, excluded)
-    told: dict[str, Told] = {}
+    told: dict[str, KnownRelation] = {}
     left = most_tokens
     for way in found:
         proofs = [tuple(i for i in relation.evidence if i in allowed) for relation in way]
@@ -219,7 +219,7 @@ def related(
         size = count_tokens(said)
         if all(proofs) and said not in told and size <= left:
             messages = tuple(dict.fromkeys(i for each in proofs for i in each))
-            told[said] = Told(said, messages, is_said=all(relation.name != TOGETHER for relation in way))
+            told[said] = KnownRelation(said, messages, is_said=all(relation.name != TOGETHER for relation in way))
             left -= size
     return tuple(told.values())
 

@@ -151,7 +151,7 @@ class Intent(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class IntentSettings:
     """How an intent is served. `passages` may answer, at most `each` of one conversation; a model is given
     `material_tokens` of them and answers in at most `answer_tokens`. With a model it is searched for what an answer may
     be like (`hyde`), and by so many other `wordings` of the question.
@@ -165,12 +165,12 @@ class Settings:
     wordings: int = 2
 
 
-SETTINGS: dict[Intent, Settings] = {
-    Intent.RETRIEVAL: Settings(passages=10, each=3, answer_tokens=500, hyde=False),
-    Intent.QA: Settings(),
-    Intent.DECISION: Settings(passages=10, material_tokens=6_000),
-    Intent.CODE_LOOKUP: Settings(passages=6, material_tokens=8_000, answer_tokens=2_000),
-    Intent.SYNTHESIS: Settings(
+SETTINGS: dict[Intent, IntentSettings] = {
+    Intent.RETRIEVAL: IntentSettings(passages=10, each=3, answer_tokens=500, hyde=False),
+    Intent.QA: IntentSettings(),
+    Intent.DECISION: IntentSettings(passages=10, material_tokens=6_000),
+    Intent.CODE_LOOKUP: IntentSettings(passages=6, material_tokens=8_000, answer_tokens=2_000),
+    Intent.SYNTHESIS: IntentSettings(
         passages=16, each=4, material_tokens=10_000, answer_tokens=1_500, hyde=False, wordings=4
     ),
 }

@@ -13,12 +13,12 @@ from recollect.memory.handle import LIVE_SOURCE, Handle, several
 from recollect.record import checked_id, iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Event as AskEvent
+    from recollect.answer.ask.answer import AskEvent
     from recollect.answer.ask.understand import Remembered
-    from recollect.answer.chat.events import Event as ChatEvent
+    from recollect.answer.chat.events import ChatEvent
     from recollect.answer.chat.session import Chat, Options
-    from recollect.answer.research.report import Event as ResearchEvent
-    from recollect.answer.research.saving import Desk, Run
+    from recollect.answer.research.report import ReportEvent
+    from recollect.answer.research.saving import ResearchRun, ResearchStore
     from recollect.answer.tools import Toolbox
     from recollect.context import IndexConfig, Patience, ToolNames
     from recollect.context.building import ContextBuilder
@@ -135,10 +135,10 @@ class Answering:
         source: Any,
         role: Any,
         others: Mapping[str, Any],
-    ) -> Generator[ResearchEvent, None, None]:
+    ) -> Generator[ReportEvent, None, None]:
         """The events of a report, which is saved."""
         from recollect.answer.research.budget import Budget
-        from recollect.answer.research.saving import Run
+        from recollect.answer.research.saving import ResearchRun
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 
@@ -156,7 +156,7 @@ class Answering:
             run = self.desk.unfinished(resume if isinstance(resume, str) else None)
             run = replace(run, budget=replace(run.budget, **given))
         else:
-            run = Run(
+            run = ResearchRun(
                 id=handle.ids(),
                 question=clean_text(question),
                 created=handle.clock(),
@@ -171,13 +171,13 @@ class Answering:
             handle.wrote()
 
     @cached_property
-    def desk(self) -> Desk:
+    def desk(self) -> ResearchStore:
         """Where research is saved."""
-        from recollect.answer.research.saving import Desk
+        from recollect.answer.research.saving import ResearchStore
 
-        return Desk(self._handle.space, self._handle.ingest, self._handle.clock)
+        return ResearchStore(self._handle.space, self._handle.ingest, self._handle.clock)
 
-    def research_search(self, run: Run) -> Search:
+    def research_search(self, run: ResearchRun) -> Search:
         """What is searched for a report."""
         from recollect.answer.research import NO_QUESTION
 

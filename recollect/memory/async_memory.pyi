@@ -5,14 +5,11 @@ from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO, Literal
 
-from recollect.answer.ask.answer import Event as AskEvent
-from recollect.answer.chat.events import Answer
-from recollect.answer.chat.events import Answer as ChatAnswer
-from recollect.answer.chat.events import Event as ChatEvent
+from recollect.answer.ask.answer import AskAnswer, AskEvent
+from recollect.answer.chat.events import ChatAnswer, ChatEvent
 from recollect.answer.chat.session import Save
-from recollect.answer.research.report import Event as ResearchEvent
-from recollect.answer.research.report import Report, SavedReport
-from recollect.answer.tools import Tool, Toolbox
+from recollect.answer.research.report import Report, ReportEvent, SavedReport
+from recollect.answer.tools import MemoryTool, Toolbox
 from recollect.answer.tools.base import ToolAnswer
 from recollect.answer.tools.finding import FoundText
 from recollect.answer.tools.toolbox import Provider
@@ -96,7 +93,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Answer: ...
+    ) -> AskAnswer: ...
     def ask_stream(
         self,
         question: str,
@@ -245,7 +242,7 @@ class AsyncMemory(AsyncContext):
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> AsyncGenerator[ResearchEvent]: ...
+    ) -> AsyncGenerator[ReportEvent]: ...
     async def resolve(self, name: str, *, deleted: bool = False) -> tuple[Thread, Message | None]: ...
     async def restore(self, *ids: str) -> int: ...
     async def search(
@@ -460,7 +457,7 @@ class AsyncIntegration:
 
 class AsyncToolbox:
     sync: Toolbox
-    tools: tuple[Tool, ...]
+    tools: tuple[MemoryTool, ...]
     def __init__(self, sync: Toolbox) -> None: ...
     async def call(self, name: str, arguments: object = None) -> ToolAnswer: ...
     async def cluster_summary(self, cluster_id: str) -> str: ...

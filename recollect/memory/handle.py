@@ -28,7 +28,7 @@ from recollect.store.transfer import every
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.behind import Behind, Turns
+    from recollect.answer.chat.behind import TurnWriter, TurnWriters
     from recollect.derive.entities.by_hand import ByHand
     from recollect.derive.facts.correct import Corrections
     from recollect.importers.base import Entry
@@ -220,16 +220,16 @@ class Handle:
     # --- writing ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def behind(self) -> Behind:
+    def behind(self) -> TurnWriter:
         """What writes turns behind their answers."""
         return self.turns.behind()
 
     @cached_property
-    def turns(self) -> Turns:
+    def turns(self) -> TurnWriters:
         """What writes turns behind the answers of this handle and of those beside it."""
-        from recollect.answer.chat.behind import Turns
+        from recollect.answer.chat.behind import TurnWriters
 
-        return self._opened.turns if self._opened else Turns()
+        return self._opened.turns if self._opened else TurnWriters()
 
     @cached_property
     def ingest(self) -> Ingest:

@@ -39,13 +39,10 @@ from recollect.store import Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer
-    from recollect.answer.ask.answer import Event as AskEvent
-    from recollect.answer.chat.events import Answer as ChatAnswer
-    from recollect.answer.chat.events import Event as ChatEvent
+    from recollect.answer.ask.answer import AskAnswer, AskEvent
+    from recollect.answer.chat.events import ChatAnswer, ChatEvent
     from recollect.answer.chat.session import Save
-    from recollect.answer.research.report import Event as ResearchEvent
-    from recollect.answer.research.report import Report, SavedReport
+    from recollect.answer.research.report import Report, ReportEvent, SavedReport
     from recollect.answer.tools import Toolbox
     from recollect.context import Context, IndexConfig, Patience, ToolNames
     from recollect.context.brief import Brief
@@ -310,7 +307,7 @@ class Memory:
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Answer:
+    ) -> AskAnswer:
         """Answers a question from what was said, with numbered citations, or says that the conversations do not say.
 
         By the model, where one is set; without one, or where it fails (`notes` say so), the answer is an extract: the
@@ -318,10 +315,10 @@ class Memory:
         DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
         InvalidInput, StoreError.
         """
-        from recollect.answer.ask.answer import Answer
+        from recollect.answer.ask.answer import AskAnswer
 
         filters = {"conversation": conversation, "since": since, "until": until, "before": before, "mode": mode}
-        return end_of(self._answering.ask(question, intent, source, role, filters), Answer)
+        return end_of(self._answering.ask(question, intent, source, role, filters), AskAnswer)
 
     def ask_stream(
         self,
@@ -336,8 +333,8 @@ class Memory:
         before: str | datetime | None = None,
         mode: Mode = "auto",
     ) -> Generator[AskEvent, None, None]:
-        """As `ask`, told while it happens: each `Step`, the `Words` of a model's answer as they come, with citations
-        already checked, that it broke off and is asked for `Again`, and last the `Answer`.
+        """As `ask`, told while it happens: each `Step`, the `AnswerWords` of a model as they come, with checked
+        citations, that it broke off and is asked for `Again`, and last the `AskAnswer`.
         """
         filters = {"conversation": conversation, "since": since, "until": until, "before": before, "mode": mode}
         return self._answering.ask(question, intent, source, role, filters)
@@ -360,10 +357,10 @@ class Memory:
         or behind the answer; the next turn sees it either way. Without a model, or where it fails, the answer says so
         and quotes the messages that may answer. Raises InvalidInput, StoreError; then nothing was written.
         """
-        from recollect.answer.chat.events import Answer
+        from recollect.answer.chat.events import ChatAnswer
 
         stream = self.chat_stream(conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save)
-        return end_of(stream, Answer)
+        return end_of(stream, ChatAnswer)
 
     def chat_stream(
         self,
@@ -376,9 +373,9 @@ class Memory:
         tools: bool = True,
         save: Save = "now",
     ) -> Generator[ChatEvent, None, None]:
-        """As `chat`, told while it happens: the words as they come (`Words`), the tools that are called (`ToolUsed`),
-        that an answer broke off and is asked for `Again`, and last the `Answer`. Whoever stops before that has no turn
-        written.
+        """As `chat`, told while it happens: the words as they come (`AnswerWords`), tools that are called (`ToolUsed`),
+        that an answer broke off and is asked for `Again`, and last the `ChatAnswer`. Whoever stops before that has no
+        turn written.
         """
         from recollect.answer.chat.session import Options
 
@@ -447,8 +444,8 @@ class Memory:
         until: str | datetime | None = None,
         before: str | datetime | None = None,
         mode: Mode = "auto",
-    ) -> Generator[ResearchEvent, None, None]:
-        """As `research`, told while it happens: each `Step`, the `Words` of a model's report as they come, with
+    ) -> Generator[ReportEvent, None, None]:
+        """As `research`, told while it happens: each `Step`, the `AnswerWords` of a model's report as they come, with
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """

@@ -53,7 +53,7 @@ def rank_documents(view: View, asked: Asked, model: Callable[[], TokenEmbedder])
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class DocumentPage:
     """Some documents, whether there are more, and of how many the words hold; the others are merely related."""
 
     hits: tuple[DocumentHit, ...] = ()
@@ -64,7 +64,7 @@ class Filed:
 
 def document_hits(
     view: View, asked: Asked, found: Ranking, until: int, model: Callable[[], TokenEmbedder], *, alone: bool
-) -> Filed:
+) -> DocumentPage:
     """One hit a document, or one a chunk where single messages are asked for.
 
     Beside messages only those chunks that hold most of the question, or come near to it with any word of it; `alone`,
@@ -75,17 +75,17 @@ def document_hits(
     search = asked.search
     if _KIND not in search.filter.kinds:
         if search.offset:
-            return Filed()
+            return DocumentPage()
         fitting = [entry.passage for entry in found.passages if _answers(entry) or (alone and entry.matches)]
         places = _shown(_places(view, fitting, search), search)[: min(search.limit, _BESIDE)]
-        return Filed(_hits(view, asked, found, places))
+        return DocumentPage(_hits(view, asked, found, places))
     beyond = Beyond(view, _of_any_kind(asked), found, model)
     places = _places(view, [*_pool(found, search), *beyond.passages.passages.tolist()], search)
     holding = set(found.held_rows.passages.tolist())
     held = len(_shown([place for place in places if place.passage in holding], search))
     shown = _shown(places, search)
     hits = _hits(view, asked, found, shown[search.offset : until], beyond)
-    return Filed(hits, len(shown) > until, held, len(shown) - held)
+    return DocumentPage(hits, len(shown) > until, held, len(shown) - held)
 
 
 def _of_any_kind(asked: Asked) -> Asked:

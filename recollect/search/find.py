@@ -12,7 +12,7 @@ from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
 from recollect.record import Message, Node
 from recollect.runtime.processes import turn
 from recollect.search.derived import derived_hits, found_facts
-from recollect.search.documents import Filed, document_hits, rank_documents
+from recollect.search.documents import DocumentPage, document_hits, rank_documents
 from recollect.search.grouping import by_conversation, by_message
 from recollect.search.query.asking import Asked, ask
 from recollect.search.query.forms import pictures, surface
@@ -202,7 +202,7 @@ def _results(
     page = grouped(view, asked, found, titles, model)
     first = page.hits[0].conversation.id if page.hits else None
     titled = next((m.conversation_id for m in titles.best.values() if m.holds_all and m.conversation_id == first), None)
-    files, until = Filed(), page.next or search.offset + search.limit
+    files, until = DocumentPage(), page.next or search.offset + search.limit
     if filed is not None:
         files = document_hits(view, asked, filed, until, model, alone=not page.hits)
     return SearchResults(

@@ -42,7 +42,7 @@ class _Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ResultPage:
     """Some results; where the order goes on after them (None: nowhere), how many it holds for their words, and how many
     are merely related.
     """
@@ -56,7 +56,7 @@ class Shown:
 Model = Callable[[], TokenEmbedder]
 
 
-def by_message(view: View, asked: Asked, ranking: Ranking, titles: Titled, model: Model) -> Shown:
+def by_message(view: View, asked: Asked, ranking: Ranking, titles: Titled, model: Model) -> ResultPage:
     """One result a message, in order of rank; of near-identical ones the best, which names the others."""
     search, beyond = asked.search, Beyond(view, asked, ranking, model)
     pool, held = numbers(ranking.pool.messages), beyond.messages
@@ -93,10 +93,10 @@ def by_message(view: View, asked: Asked, ranking: Ranking, titles: Titled, model
             copies = tuple(f.text.message_id for f in others if f.text.message_id)
             results.append((first.ranked.score, [replace(hit, copies=copies)]))
     following = groups[search.limit][0].rank if len(groups) > search.limit else end if end < count else None
-    return Shown(_conversation_hits(view, results), following, len(held), related)
+    return ResultPage(_conversation_hits(view, results), following, len(held), related)
 
 
-def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, model: Model) -> Shown:
+def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, model: Model) -> ResultPage:
     """One result a conversation: its first message decides the rank, its title can lift it. Those that hold a word and
     are not in the pool come after all others.
     """
@@ -141,7 +141,7 @@ def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, 
             if of_group:
                 results.append((score, of_group))
         at = last
-    return Shown(_conversation_hits(view, results), at if at < count else None, len(held), related)
+    return ResultPage(_conversation_hits(view, results), at if at < count else None, len(held), related)
 
 
 def _best(

@@ -16,7 +16,17 @@ from recollect.search.late import Late, late_interaction, wanted
 from recollect.search.query.asking import Asked, candidate_query
 from recollect.search.query.question import Question
 from recollect.search.query.spelling import compounds
-from recollect.search.scoring import Evidence, Scores, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
+from recollect.search.scoring import (
+    PassageScores,
+    ScoreInput,
+    Spread,
+    coverage,
+    in_order,
+    matrix,
+    own_coverage,
+    pool_z,
+    weighed,
+)
 from recollect.search.titles import Titles, titles_above
 from recollect.search.weights import (
     BLIND_COSINE,
@@ -67,7 +77,7 @@ class Ranked:
     share: float
     near: float
     matches: bool
-    scores: Scores
+    scores: PassageScores
     row: int
     shift: float = 0.0
     alone: bool = False
@@ -85,7 +95,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldPassages:
     """All passages of a partition that hold a word of the question, ranked or not; only those that hold at least so
     much of its idf.
     """
@@ -144,7 +154,7 @@ class Ranking:
     passages: Sequence[Ranked] = ()
     pool: Rows = field(default_factory=_no_rows)
     shares: Float = field(default_factory=_no_shares)
-    held: tuple[Held, ...] = ()
+    held: tuple[HeldPassages, ...] = ()
     mode: str = "instant"
     words: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -240,7 +250,7 @@ def rank(
         unknown=unknown,
         searched=features.size,
         exact=features.whole or newest or not asked.vector.any(),
-        held=() if features.matches is None else (Held(partition, features.matches),),
+        held=() if features.matches is None else (HeldPassages(partition, features.matches),),
         relevant=features.relevant,
         vectors=features.vectors,
     )
@@ -249,7 +259,7 @@ def rank(
     titles = Titles(np.zeros(len(features), np.float32))
     if titled:
         titles = titles_above(view, asked, query.terms, features.conversations)
-    evidence = Evidence(
+    evidence = ScoreInput(
         question=asked.question,
         features=features,
         named=len(asked.named),
@@ -356,7 +366,7 @@ def _kept(features: Features, order: Int, needed: int, named: Collection[int]) -
     return np.unique(np.concatenate(kept))
 
 
-def _matches(evidence: Evidence, shares: Float, *, by_words: bool) -> Bool:
+def _matches(evidence: ScoreInput, shares: Float, *, by_words: bool) -> Bool:
     """Which passages have to do with the question by their words or, where these are not all, clearly by meaning."""
     features = evidence.features
     if not evidence.question.terms:  # a phrase alone, which all of them hold
@@ -395,7 +405,7 @@ def _late_values(late: Late) -> dict[str, Float]:
     return {"late": late.own, "late around": late.window}
 
 
-def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
+def _with_late(evidence: ScoreInput, best: Int, late: Late) -> PassageScores:
     """The scores of the quality mode, good for the best alone."""
     both = []
     for name, values in _late_values(late).items():
@@ -405,7 +415,7 @@ def _with_late(evidence: Evidence, best: Int, late: Late) -> Scores:
 
 
 def _ranked(
-    features: Features, scores: Scores, shares: Float, matches: Bool, alone: Bool, order: Int, shift: float = 0.0
+    features: Features, scores: PassageScores, shares: Float, matches: Bool, alone: Bool, order: Int, shift: float = 0.0
 ) -> list[Ranked]:
     columns = (features.passages, features.messages, features.conversations, features.kinds, features.times)
     figures = (scores.total, shares, features.windows, matches, alone)

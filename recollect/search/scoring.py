@@ -14,7 +14,7 @@ import numpy as np
 
 from recollect.index.numeric import dots
 from recollect.search.query.question import Question
-from recollect.search.query.wants import Order
+from recollect.search.query.wants import TimeOrder
 from recollect.search.weights import (
     FIRST_OF_SEVERAL,
     IN_ORDER,
@@ -54,7 +54,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ScoreInput:
     """All that passages (n,) are scored by.
 
     `named` counts the people in the question, `titles` is how near in meaning the titles of their conversations are,
@@ -109,11 +109,11 @@ class Term:
     name: str
     whose: str
     says: str
-    feature: Callable[[Evidence], Float | Bool]
+    feature: Callable[[ScoreInput], Float | Bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class PassageScores:
     """The features (n, k) of passages, the weights (k,) of the terms, and their product (n,)."""
 
     matrix: Float
@@ -131,13 +131,13 @@ class Scores:
         return float(self.matrix[at, place] * self.weights[place])
 
 
-def weighed(rows: Float, weights: Mapping[str, float]) -> Scores:
+def weighed(rows: Float, weights: Mapping[str, float]) -> PassageScores:
     """The scores of features (n, k)."""
     vector = np.array([weights.get(term.name, 0.0) for term in TERMS], np.float32)
-    return Scores(rows, vector, dots(rows, vector))
+    return PassageScores(rows, vector, dots(rows, vector))
 
 
-def matrix(evidence: Evidence) -> Float:
+def matrix(evidence: ScoreInput) -> Float:
     """The features (n, k) of passages, a column a term of `TERMS`."""
     columns = [np.asarray(term.feature(evidence), np.float32) for term in TERMS]
     return np.stack(columns, axis=1) if len(evidence.features) else np.zeros((0, len(TERMS)), np.float32)
@@ -159,16 +159,16 @@ def coverage(features: Features) -> Float:
     return _share((features.holds * NEIGHBOUR_SHARE[None, :, None]).max(axis=1), features.idf)
 
 
-def in_order(features: Features, total: Float, order: Order) -> Float:
+def in_order(features: Features, total: Float, order: TimeOrder) -> Float:
     """How early, or how late, a passage comes among those that match about as well as the best: 1 for those of the
     first conversation, half for the next.
     """
     near = (total >= total.max(initial=0.0) - IN_ORDER) & (features.times > 0)
     begins: dict[int, int] = {}
     for conversation, at in zip(features.conversations[near].tolist(), features.times[near].tolist(), strict=True):
-        latest = max if order is Order.LAST else min
+        latest = max if order is TimeOrder.LAST else min
         begins[conversation] = latest(at, begins.get(conversation, at))
-    ordered = sorted(begins, key=lambda conversation: begins[conversation], reverse=order is Order.LAST)
+    ordered = sorted(begins, key=lambda conversation: begins[conversation], reverse=order is TimeOrder.LAST)
     worth = {conversation: NEXT_IN_ORDER**place for place, conversation in enumerate(ordered)}
     found = [worth.get(conversation, 0.0) for conversation in features.conversations.tolist()]
     return np.asarray(np.where(near, found, 0), np.float32)
@@ -184,62 +184,62 @@ def _share(held: Float, idf: Float) -> Float:
     return dots(held, idf) / total if total and len(held) else np.zeros(len(held), np.float32)
 
 
-def _words(evidence: Evidence) -> Float:
+def _words(evidence: ScoreInput) -> Float:
     return pool_z(coverage(evidence.features), evidence.lent.get("words"))
 
 
-def _meaning(evidence: Evidence) -> Float:
+def _meaning(evidence: ScoreInput) -> Float:
     return pool_z(evidence.features.windows, evidence.lent.get("meaning"))
 
 
-def _session_words(evidence: Evidence) -> Float:
+def _session_words(evidence: ScoreInput) -> Float:
     return evidence.nothing if evidence.typed else evidence.features.session_bm25
 
 
-def _session_meaning(evidence: Evidence) -> Float:
+def _session_meaning(evidence: ScoreInput) -> Float:
     f = evidence.features
     if evidence.typed:
         return evidence.nothing
     return f.session_similarity if f.quality else f.session_dense
 
 
-def _asker(evidence: Evidence) -> Float:
+def _asker(evidence: ScoreInput) -> Float:
     """1 for the user's words, where the question speaks of the asker; for the assistant's, where it asks for those."""
     wanted = evidence.assistant if evidence.question.asks_assistant else evidence.user
     return wanted.astype(np.float32) * evidence.question.is_personal
 
 
-def _answer_type(evidence: Evidence) -> Float:
+def _answer_type(evidence: ScoreInput) -> Float:
     """How many of a time, a number and a place it has, of those that are asked for."""
     q = evidence.question
     asked = ((q.asks_when, Flag.TIME), (q.asks_how_many, Flag.NUMBER), (q.asks_where, Flag.PLACE))
     return sum((evidence.has(flag).astype(np.float32) for wanted, flag in asked if wanted), evidence.nothing)
 
 
-def _request(evidence: Evidence) -> Float:
+def _request(evidence: ScoreInput) -> Float:
     """What the user wants kept in mind, where advice is asked; against the user's words, where a summary is wanted."""
     kept = evidence.user & evidence.has(Flag.INSTRUCTION | Flag.PREFERENCE)
     return evidence.nothing + evidence.question.is_how_to * kept - evidence.question.wants_summary * evidence.user
 
 
-def _blind_words(evidence: Evidence) -> Float:
+def _blind_words(evidence: ScoreInput) -> Float:
     return evidence.nothing if evidence.features.dense.any() else evidence.features.bm25[:, 0]
 
 
-def _speaker(evidence: Evidence) -> Float:
+def _speaker(evidence: ScoreInput) -> Float:
     """1 for the only or first person that is named, less for another."""
     who = evidence.features.who
     first = 1.0 if evidence.named == 1 else FIRST_OF_SEVERAL
     return np.select([who == 1, who > 1], [first, NAMED_LATER]).astype(np.float32)
 
 
-def _answers(evidence: Evidence) -> Float:
+def _answers(evidence: ScoreInput) -> Float:
     """How much like the question the message before is, which this one answers if that asked something."""
     asked = np.where(evidence.features.previous_asks, np.float32(1), np.float32(NO_QUESTION))
     return evidence.features.previous_dense_z * asked
 
 
-def _all_words(evidence: Evidence) -> Float:
+def _all_words(evidence: ScoreInput) -> Float:
     """How much of a few typed words it holds together with its title, squared: all of them is more than twice half of
     them. The title alone says nothing of the message.
     """
@@ -250,7 +250,7 @@ def _all_words(evidence: Evidence) -> Float:
     return np.where(own.any(axis=1), _share(held, evidence.features.idf) ** 2, np.float32(0))
 
 
-def _as_typed(evidence: Evidence) -> Float:
+def _as_typed(evidence: ScoreInput) -> Float:
     return evidence.features.sought * np.float32(QUOTED if evidence.quoted else 1.0)
 
 
@@ -294,5 +294,5 @@ TERMS: tuple[Term, ...] = (
 )
 
 
-def _given(values: Float | None, evidence: Evidence) -> Float:
+def _given(values: Float | None, evidence: ScoreInput) -> Float:
     return evidence.nothing if values is None else values

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.answer.ask.answer import Answer
+from recollect.answer.ask.answer import AskAnswer
 from recollect.answer.extract.showing import shortened, size
 from recollect.memory import Memory
 from recollect.record import Role
@@ -23,7 +23,7 @@ def told(memory: Memory, talk: Talk, conversation: str = "talk", day: int = 9) -
         )
 
 
-def proven(answer: Answer) -> bool:
+def proven(answer: AskAnswer) -> bool:
     """Whether each number in the text stands for exact words of a message."""
     return all(
         c.message.content[c.start : c.end] == c.quote and f"[{c.number}]" in answer.text for c in answer.citations

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from benchmarks.references.__main__ import SETS, dialogues, measure
-from recollect.answer.references.candidates import Line, candidates
+from recollect.answer.references.candidates import TurnText, candidates
 from recollect.answer.references.rules import may_refer, resolve
 from recollect.memory import Memory
 from tests.models.language.wire_server import Says, WireServer, says
 
-TITAN = [Line(True, "Tell me about Project Titan."), Line(False, "Project Titan moves billing to Kubernetes.")]
+TITAN = [TurnText(True, "Tell me about Project Titan."), TurnText(False, "Project Titan moves billing to Kubernetes.")]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -66,21 +66,21 @@ def test_what_is_typed_without_marks_and_capitals_is_spoken_of_too(
     said: str, answer: str, question: str, meant: str
 ) -> None:
     """D5."""
-    assert resolve(question, [Line(True, said), Line(False, answer)]).text == meant
+    assert resolve(question, [TurnText(True, said), TurnText(False, answer)]).text == meant
 
 
 def test_what_may_be_a_person_or_a_thing_is_not_passed_over() -> None:
-    lines = [Line(True, "Tell me about Acme Rocket"), Line(False, "Acme Rocket is a launcher. It uses Python.")]
+    lines = [TurnText(True, "Tell me about Acme Rocket"), TurnText(False, "Acme Rocket is a launcher. It uses Python.")]
     assert not resolve("how does it scale", lines).changed
 
 
 def test_two_that_are_equally_likely_are_left_alone() -> None:
-    lines = [Line(True, "Should I use Redis and Kafka?"), Line(False, "Both have their place.")]
+    lines = [TurnText(True, "Should I use Redis and Kafka?"), TurnText(False, "Both have their place.")]
     assert not resolve("How much memory does it need?", lines).changed
 
 
 def test_neighbours_in_the_graph_decide_between_two() -> None:
-    lines = [Line(True, "I read about Redis, and then about Kafka."), Line(False, "Both have their place.")]
+    lines = [TurnText(True, "I read about Redis, and then about Kafka."), TurnText(False, "Both have their place.")]
     question = "Does it come from LinkedIn?"
     assert not resolve(question, lines).changed
     found = resolve(question, lines, lambda names, others: [5.0 if name == "Kafka" else 0.0 for name in names])
@@ -89,9 +89,9 @@ def test_neighbours_in_the_graph_decide_between_two() -> None:
 
 def test_what_was_spoken_of_last_and_often_is_salient() -> None:
     lines = [
-        Line(True, "I compared Redis and Postgres."),
-        Line(False, "Redis is in memory."),
-        Line(True, "Redis it is. How do I back it up?"),
+        TurnText(True, "I compared Redis and Postgres."),
+        TurnText(False, "Redis is in memory."),
+        TurnText(True, "Redis it is. How do I back it up?"),
     ]
     assert candidates(lines)[0].name == "Redis"
 

@@ -9,13 +9,13 @@ import pytest
 from benchmarks.ask import Asked, asked, report
 from benchmarks.datasets import Question, sets_named
 from benchmarks.intents import DEVELOPMENT, HELD_OUT, read_all
-from recollect.answer.ask.answer import Answer
+from recollect.answer.ask.answer import AskAnswer
 from recollect.answer.intents import Intent
 
 
 def given(answer: str, text: str, found: tuple[str, ...] = ()) -> Asked:
     question = Question("Which tea does Ana drink?", "fact", frozenset({"m1"}), "own", answer)
-    return Asked(question, Answer(question=question.text, intent=Intent.QA, known=True, text=text), found, 1.0)
+    return Asked(question, AskAnswer(question=question.text, intent=Intent.QA, known=True, text=text), found, 1.0)
 
 
 def test_key_words_are_those_of_the_answer_that_the_question_does_not_hold() -> None:

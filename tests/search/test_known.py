@@ -14,7 +14,7 @@ from recollect import Memory
 from recollect.search.known import Fit, fit, likelihood, signs
 from recollect.search.late import Late
 from recollect.search.query.question import Question, read_question
-from recollect.search.scoring import Evidence
+from recollect.search.scoring import ScoreInput
 from recollect.search.weights import KNOWN, KNOWN_INSTANT, KNOWN_QUALITY, LATE_ONE_CONVERSATION, ONE_CONVERSATION
 from recollect.store.passages import Features
 from tests.search.features_made import flags, pool
@@ -95,7 +95,7 @@ def of(
     features: Features, question: Question = QUESTION, people: tuple[str, ...] = (), late: Late | None = None
 ) -> dict[str, float]:
     scores = np.arange(len(features), 0, -1).astype(np.float32)
-    evidence = Evidence(question, features, np.zeros(len(features), np.float32))
+    evidence = ScoreInput(question, features, np.zeros(len(features), np.float32))
     return signs(evidence, people, scores, np.arange(len(features)), late)
 
 
@@ -175,11 +175,11 @@ FAR = {"known": 0.3, "rarity": 0.8, "near": 0.4, "best ten": 2.0, "ahead": 1.0}
 NEAR = {"known": 1.0, "rarity": 0.5, "near": 1.5, "best ten": 8.0, "ahead": 6.0}
 
 
-def put(text: str = "the old crane in the northern harbour", *, size: int = 500, **changed: Any) -> Evidence:
+def put(text: str = "the old crane in the northern harbour", *, size: int = 500, **changed: Any) -> ScoreInput:
     """A text and two passages of many, with cosines .3 and .1 where the mean of all is 0."""
     named = changed.pop("named", 0)
     features = pool(flags(), flags(), **{"dense": [0.3, 0.1], "dense_z": [3.0, 1.0], **changed})
-    return Evidence(read_question(text), replace(features, size=size), np.zeros(2, np.float32), named=named)
+    return ScoreInput(read_question(text), replace(features, size=size), np.zeros(2, np.float32), named=named)
 
 
 def test_nothing_fits_a_text_of_which_hardly_anything_is_there() -> None:

@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 from recollect.search.query.question import Question, read_question
-from recollect.search.query.wants import Order
-from recollect.search.scoring import TERMS, Evidence, Spread, coverage, in_order, matrix, own_coverage, pool_z, weighed
+from recollect.search.query.wants import TimeOrder
+from recollect.search.scoring import (
+    TERMS,
+    ScoreInput,
+    Spread,
+    coverage,
+    in_order,
+    matrix,
+    own_coverage,
+    pool_z,
+    weighed,
+)
 from recollect.search.weights import INSTANT, QUALITY
 from recollect.store.passages import Features
 from recollect.text.language import Flag
@@ -19,8 +29,8 @@ from tests.search.features_made import flags, pool
 PLAIN = read_question("the heron by the river")
 
 
-def evidence(features: Features, question: Question = PLAIN, **more: Any) -> Evidence:
-    return Evidence(question, features, **{"titles": np.zeros(len(features), np.float32)} | more)
+def evidence(features: Features, question: Question = PLAIN, **more: Any) -> ScoreInput:
+    return ScoreInput(question, features, **{"titles": np.zeros(len(features), np.float32)} | more)
 
 
 def column(name: str, features: Features, question: Question = PLAIN, **more: Any) -> list[float]:
@@ -184,8 +194,8 @@ def test_the_first_or_the_last_of_what_matches_is_preferred() -> None:
     times, talks = np.array([_day(9), _day(5), _day(1)], np.int64), np.array([1, 2, 3])
     found = replace(found, times=times, conversations=talks)
     total = np.array([7.0, 6.5, 0.0], np.float32)  # the third does not match
-    assert in_order(found, total, Order.FIRST).tolist() == [0.5, 1.0, 0.0]
-    assert in_order(found, total, Order.LAST).tolist() == [1.0, 0.5, 0.0]
+    assert in_order(found, total, TimeOrder.FIRST).tolist() == [0.5, 1.0, 0.0]
+    assert in_order(found, total, TimeOrder.LAST).tolist() == [1.0, 0.5, 0.0]
 
 
 def test_pools_together_spread_as_one() -> None:

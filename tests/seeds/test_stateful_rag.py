@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.chat.events import Answer
+from recollect.answer.chat.events import ChatAnswer
 from recollect.derive.entities.naming import entity_id
 from recollect.memory import Memory
 from recollect.record import NodeId
@@ -69,7 +69,7 @@ def test_two_turns_are_the_graph_of_the_picture(place: str, home: Path) -> None:
         assert x in targets(memory, second.question_id, "MENTIONS")
 
 
-def of_a_document(memory: Memory, folder: Path) -> Answer:
+def of_a_document(memory: Memory, folder: Path) -> ChatAnswer:
     """What a turn says that is answered from a file."""
     path = folder / "titan.md"
     path.write_text("# Project Titan\n\nProject Titan scales with a Horizontal Pod Autoscaler.\n", "utf-8")

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import assert_type
 
 import recollect
-from recollect.answer.ask.answer import Answer, Step
-from recollect.answer.chat.events import Answer as Turn
-from recollect.answer.chat.events import Words
+from recollect.answer.ask.answer import ChatAnswer, Step
+from recollect.answer.chat.events import AnswerWords
+from recollect.answer.chat.events import ChatAnswer as Turn
 from recollect.answer.research.report import Report
 from recollect.record import Message, Role
 from recollect.search.results.result import Hit
@@ -22,15 +22,15 @@ def in_a_program(memory: recollect.Memory) -> str:
     assert_type(results[:2], tuple[Hit, ...])
     assert_type(results[0].best.message, Message)
     assert_type(memory.upkeep.stats().first, datetime | None)
-    assert_type(memory.ask("which bike?"), Answer)
+    assert_type(memory.ask("which bike?"), ChatAnswer)
     memory.store_message("A bike.", "user")
     for event in memory.ask_stream("which bike?"):
         match event:
             case Step(name, detail):
                 print(name, detail)
-            case Words(text):
+            case AnswerWords(text):
                 print(text)
-            case Answer():
+            case ChatAnswer():
                 return event.text
             case _:
                 print(event.why)
@@ -40,14 +40,14 @@ def in_a_program(memory: recollect.Memory) -> str:
 async def in_an_async_program() -> None:
     """The async face, which has the types of the sync one."""
     async with recollect.AsyncMemory.open("memory.db", model=FakeModel("Yes [1].")) as memory:
-        assert_type(await memory.ask("which bike?"), Answer)
+        assert_type(await memory.ask("which bike?"), ChatAnswer)
         assert_type(await memory.chat(None, "which bike?"), Turn)
         assert_type(await memory.research("which bike?"), Report)
         async for event in memory.ask_stream("which bike?"):
-            if isinstance(event, Answer):
-                assert_type(event, Answer)
+            if isinstance(event, ChatAnswer):
+                assert_type(event, ChatAnswer)
         async for turn in memory.chat_stream(None, "which bike?"):
-            if isinstance(turn, Words):
+            if isinstance(turn, AnswerWords):
                 print(turn.text)
         async for step in memory.research_stream("which bike?"):
             if isinstance(step, Report):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.evidence import Citation
 from recollect.answer.intents import Intent
 from recollect.models.language.usage import NOTHING_USED, Usage
@@ -21,7 +21,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AskAnswer:
     """An answer from the memory. `known` is False where the conversations do not say: then `citations` are the nearest.
 
     `likelihood` is how likely the memory holds an answer, as the search judges it. `model` is None for an extract.
@@ -68,4 +68,4 @@ class Answer:
         return self.text
 
 
-Event = Step | Words | Again | Answer
+AskEvent = Step | AnswerWords | Again | AskAnswer

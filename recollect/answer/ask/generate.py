@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.chat.loop import Ended, converse
 from recollect.answer.citations import Checked
 from recollect.answer.evidence import Citation, Evidence, SourcePassage
 from recollect.answer.extract import best_quote
-from recollect.answer.intents import Intent, Settings
+from recollect.answer.intents import Intent, IntentSettings
 from recollect.models.language.talk import Said, TalkingModel
 from recollect.models.language.transcript import Entry, heading, material, room_for
 from recollect.text.clean import marked
@@ -45,12 +45,12 @@ def system(intent: Intent) -> str:
 def generate(
     model: TalkingModel,
     evidence: Evidence,
-    settings: Settings,
+    settings: IntentSettings,
     *,
     told: str | None = None,
     before: str = "",
     name: str = "ask",
-) -> Generator[Words | Again | Generated, None, None]:
+) -> Generator[AnswerWords | Again | Generated, None, None]:
     """The words of the answer as they come, and last the whole of it. Raises ModelError and its kin.
 
     `told` is what the model is told first, where it is not what the intent says, `before` stands above the material,
@@ -63,29 +63,29 @@ def generate(
     first = system(evidence.intent) if told is None else told
     for event in converse(model, first, asked, None, max_tokens=settings.answer_tokens, name=name):
         match event:
-            case Words(text):
+            case AnswerWords(text):
                 if piece := _begun(shown, check.feed(text)):
                     shown.append(piece)
-                    yield Words(piece)
+                    yield AnswerWords(piece)
             case Again():
                 check, shown = Checked([passage.number for passage in evidence.passages]), []
                 yield event
             case Ended():
                 if piece := _begun(shown, check.end()):
                     shown.append(piece)
-                    yield Words(piece)
+                    yield AnswerWords(piece)
                 text = "".join(shown).strip()
                 if check.open_code and event.cut:
-                    yield Words(f"\n{check.open_code}")
+                    yield AnswerWords(f"\n{check.open_code}")
                     text += f"\n{check.open_code}"
                 elif check.open_code and (read := check.reread(text)) != text:
                     yield Again("A block of code was not closed. Here it is again, checked:", asks=False)
-                    yield Words(read)
+                    yield AnswerWords(read)
                     text = read
                 yield Generated(text, _cited(evidence, text, check.cited), check.removed, check.unknown, event)
 
 
-def prompt(evidence: Evidence, settings: Settings) -> str:
+def prompt(evidence: Evidence, settings: IntentSettings) -> str:
     """The material and the question. What was said carries the mark of recall, so that no proxy stores it again."""
     evidence = _shown(evidence, settings)
     entries = [Entry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
@@ -95,7 +95,7 @@ def prompt(evidence: Evidence, settings: Settings) -> str:
     return f"{marked(chr(10).join(parts))}\n\nQUESTION:\n{evidence.question}"
 
 
-def _shown(evidence: Evidence, settings: Settings) -> Evidence:
+def _shown(evidence: Evidence, settings: IntentSettings) -> Evidence:
     """With the passages alone that there is room for: the others are not cited, and the numbers stay what they are."""
     return replace(evidence, passages=evidence.passages[: room_for(settings.material_tokens)])
 

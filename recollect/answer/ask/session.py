@@ -9,10 +9,10 @@ import time
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
-from recollect.answer.ask.answer import Answer, Event, Step
+from recollect.answer.ask.answer import AskAnswer, AskEvent, Step
 from recollect.answer.ask.generate import Generated, generate
 from recollect.answer.ask.understand import Remembered, Understood, understand, widened
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.chat.loop import failure, usage_of
 from recollect.answer.evidence import Evidence, evidence_of
 from recollect.answer.extract import Draft, extract, nearest
@@ -38,7 +38,7 @@ class Asker:
 
     def events(
         self, search: Search, model: LanguageModel | None, intent: Intent | None = None
-    ) -> Generator[Event, None, None]:
+    ) -> Generator[AskEvent, None, None]:
         """The steps, the words of a model's answer as they come, and last the answer.
 
         Raises StoreError; a model that cannot talk is refused before anything is searched (ModelNotReady).
@@ -64,7 +64,7 @@ class Asker:
                     noted = replace(evidence, notes=(*evidence.notes, *understood.notes))
                     yield _took(_counted(_generated(noted, event), understood), began)
                 else:
-                    shown = shown or isinstance(event, Words)
+                    shown = shown or isinstance(event, AnswerWords)
                     yield event
             return
         except ModelError as problem:
@@ -76,12 +76,12 @@ class Asker:
         yield _took(_counted(answer, understood), began)
 
 
-def _extracted(evidence: Evidence) -> Answer:
+def _extracted(evidence: Evidence) -> AskAnswer:
     return _answer(evidence, extract(evidence)) if evidence.known else _unknown(evidence)
 
 
-def _answer(evidence: Evidence, draft: Draft) -> Answer:
-    return Answer(
+def _answer(evidence: Evidence, draft: Draft) -> AskAnswer:
+    return AskAnswer(
         question=evidence.question,
         intent=evidence.intent,
         known=True,
@@ -92,7 +92,7 @@ def _answer(evidence: Evidence, draft: Draft) -> Answer:
     )
 
 
-def _unknown(evidence: Evidence) -> Answer:
+def _unknown(evidence: Evidence) -> AskAnswer:
     """Nothing answers: what is nearest is told, and nothing is made of it."""
     near = nearest(evidence)
     told = f"{UNKNOWN} Nearest:" if evidence.nothing_from is None else str(evidence.nothing_from)
@@ -100,7 +100,7 @@ def _unknown(evidence: Evidence) -> Answer:
     return replace(_answer(evidence, Draft(text, near.citations)), known=False)
 
 
-def _generated(evidence: Evidence, made: Generated) -> Answer:
+def _generated(evidence: Evidence, made: Generated) -> AskAnswer:
     notes = list(evidence.notes)
     if made.removed:
         told = "1 citation" if made.removed == 1 else f"{made.removed} citations"
@@ -121,12 +121,12 @@ def _generated(evidence: Evidence, made: Generated) -> Answer:
     )
 
 
-def _counted(answer: Answer, understood: Understood) -> Answer:
+def _counted(answer: AskAnswer, understood: Understood) -> AskAnswer:
     """The answer with what understanding the question took."""
     both = ((answer.usage, answer.cost), (understood.usage, understood.cost))
     costs = [cost for usage, cost in both if usage.calls]
     return replace(answer, usage=answer.usage + understood.usage, cost=total_cost(costs) if costs else None)
 
 
-def _took(answer: Answer, began: float) -> Answer:
+def _took(answer: AskAnswer, began: float) -> AskAnswer:
     return replace(answer, took_ms=(time.perf_counter() - began) * 1000)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 
-from recollect.answer.intents import SETTINGS, Intent, Settings, read_intent
+from recollect.answer.intents import SETTINGS, Intent, IntentSettings, read_intent
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import prompt, request
@@ -140,7 +140,7 @@ def _compared(question: str, intent: Intent) -> tuple[str, ...]:
     return tuple(map(concrete, compared(question))) if intent is Intent.SYNTHESIS else ()
 
 
-def _techniques(settings: Settings) -> list[str]:
+def _techniques(settings: IntentSettings) -> list[str]:
     """The prompts that an intent is searched with."""
     return [name for name, wanted in (("hyde", settings.hyde), ("expand", settings.wordings)) if wanted]
 

@@ -10,17 +10,17 @@ from weakref import WeakSet
 from recollect.record import NodeId
 
 
-class Turns:
+class TurnWriters:
     """What writes behind the answers of all handles on one store. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._each: WeakSet[Behind] = WeakSet()
+        self._each: WeakSet[TurnWriter] = WeakSet()
 
-    def behind(self) -> Behind:
+    def behind(self) -> TurnWriter:
         """For one more handle."""
         with self._lock:
-            self._each.add(made := Behind())
+            self._each.add(made := TurnWriter())
         return made
 
     def wait(self) -> None:
@@ -31,7 +31,7 @@ class Turns:
             behind.wait()
 
 
-class Behind:
+class TurnWriter:
     """Writes one after the other. Thread-safe. A process that is killed loses a turn that is not written yet, whole."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from recollect.record import NodeId, iso
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class AnswerWords:
     """The next words of the answer."""
 
     text: str
@@ -39,7 +39,7 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ChatAnswer:
     """A whole turn. `resolved` is the question with its references resolved, `entities` are who and what it is about.
 
     `model` is None where none was asked, or the one that was asked failed: then `text` gives the passages that may
@@ -105,4 +105,4 @@ class Answer:
         return self.text
 
 
-Event = Words | ToolUsed | Again | Answer
+ChatEvent = AnswerWords | ToolUsed | Again | ChatAnswer

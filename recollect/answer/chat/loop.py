@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from recollect.answer.chat.events import Again, ToolUsed, Words
+from recollect.answer.chat.events import Again, AnswerWords, ToolUsed
 from recollect.errors import ModelError
 from recollect.models.language.errors import BadAnswer, EmptyAnswer, LanguageModelError, WrongAnswer
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of
@@ -26,7 +26,7 @@ _TWICE = "You have called this already, with the same arguments. Its answer stan
 _SPENT = "You have called as many tools as a turn allows. Answer with what you have."
 
 
-class ToolAnswer(Protocol):
+class ToolReply(Protocol):
     """What a tool gives back."""
 
     @property
@@ -40,14 +40,14 @@ class ToolAnswer(Protocol):
         ...
 
 
-class Tools(Protocol):
+class ToolSet(Protocol):
     """Tools by name (recollect.answer.tools)."""
 
     def schemas(self, provider: Any) -> list[dict[str, Any]]:
         """As a provider takes them."""
         ...
 
-    def call(self, name: str, arguments: Any) -> ToolAnswer:
+    def call(self, name: str, arguments: Any) -> ToolReply:
         """Never raises for what a model did wrong: that is an answer."""
         ...
 
@@ -68,12 +68,12 @@ def converse(
     model: TalkingModel,
     system: str,
     said: Sequence[Said],
-    tools: Tools | None,
+    tools: ToolSet | None,
     *,
     max_tokens: int = 2_048,
     name: str = "chat",
     sleep: Callable[[float], None] = time.sleep,
-) -> Generator[Words | ToolUsed | Again | Ended, None, None]:
+) -> Generator[AnswerWords | ToolUsed | Again | Ended, None, None]:
     """The answer as it comes, and last how it ended; `name` is what it is for in the count of what was spent.
 
     Raises ModelError and its kin.
@@ -105,7 +105,7 @@ def converse(
             yield Ended(before, spoken.model, usage, total_cost(costs), tuple(used), cut=spoken.stop == "limit")
             return
         if spoken.said.text.strip():
-            yield Words("\n\n")
+            yield AnswerWords("\n\n")
         assert tools is not None
         results: list[Result] = []
         for call in spoken.said.calls:
@@ -121,7 +121,7 @@ def converse(
 
 def _insisting(
     model: TalkingModel, request: Talk, sleep: Callable[[float], None]
-) -> Generator[Words | Again | Spoken, None, None]:
+) -> Generator[AnswerWords | Again | Spoken, None, None]:
     """One turn of the model, asked again after faults that may pass."""
     waited, wasted = 0.0, NOTHING_USED
     for attempt in range(1, TRIES + 1):
@@ -132,7 +132,7 @@ def _insisting(
                     yield replace(part, usage=wasted + part.usage)
                 else:
                     began = True
-                    yield Words(part)
+                    yield AnswerWords(part)
         except LanguageModelError as problem:
             wasted += problem.usage
             problem.usage = wasted
@@ -154,7 +154,7 @@ def _pause(problem: LanguageModelError, attempt: int) -> float:
     return random.uniform(0.5, 1.0) * 2.0 ** (attempt - 1) if problem.outage else 0.0
 
 
-def _called(tools: Tools, call: Call, known: dict[tuple[str, str], None], room: int, calls: int) -> Result:
+def _called(tools: ToolSet, call: Call, known: dict[tuple[str, str], None], room: int, calls: int) -> Result:
     """What a tool answers to a call; what is wrong with the call is an answer too."""
     if calls >= MOST_CALLS:
         return Result(call, _SPENT, is_error=True)
@@ -196,7 +196,7 @@ def opened_by(tools: Sequence[ToolUsed]) -> list[str]:
     return found
 
 
-def _offered(tools: Tools | None) -> list[Tool]:
+def _offered(tools: ToolSet | None) -> list[Tool]:
     if tools is None:
         return []
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from recollect.answer.references.candidates import Line, candidates
+from recollect.answer.references.candidates import TurnText, candidates
 from recollect.derive.entities.message import found_in
 from recollect.derive.topics.drift import Drift
 from recollect.record import Conversation, Kind, Message, NodeId, Role, Turn, stable_id
@@ -19,7 +19,7 @@ _MOST_SALIENT, _MOST_ANSWERED = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Recent:
+class RecentMessages:
     """The last messages of a conversation, oldest first, with the turns that they belong to. `conversation` is None
     where there is none yet.
     """
@@ -29,10 +29,10 @@ class Recent:
     turns: dict[NodeId, Turn] = field(default_factory=dict)  # by the question's id
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TurnText]:
         """What was said since the talk last turned to something else, with what is known of its references."""
         messages = self.messages[_drifted_at(self.messages) :]
-        return [Line(message.role is Role.USER, self._whole(message)) for message in messages]
+        return [TurnText(message.role is Role.USER, self._whole(message)) for message in messages]
 
     @property
     def salient(self) -> list[str]:
@@ -66,16 +66,16 @@ class Recent:
         return turn.resolved_query if turn is not None and turn.resolved_query else message.content
 
 
-def recent(view: View, conversation_id: NodeId) -> Recent:
+def recent(view: View, conversation_id: NodeId) -> RecentMessages:
     """The newest of a conversation, at a cost that does not depend on its length."""
     end = view.end(conversation_id)
     if end is None or end.conversation.erased:
-        return Recent()
+        return RecentMessages()
     above = [end.leaf, *view.above(end.leaf.id, _READ)] if end.leaf is not None else []
     said = [message for message in above if _is_said(message)][:LOOKED_BACK]
     asked = [stable_id("turn", message.id) for message in said if message.role is Role.USER]
     turns = {turn.query_id: turn for turn in view.get(Turn, asked)}
-    return Recent(end.conversation, tuple(reversed(said)), turns)
+    return RecentMessages(end.conversation, tuple(reversed(said)), turns)
 
 
 def _is_said(message: Message) -> bool:

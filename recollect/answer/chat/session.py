@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 
-from recollect.answer.chat.behind import Behind
-from recollect.answer.chat.events import Again, Answer, Event, ToolUsed, Words
-from recollect.answer.chat.loop import Ended, Tools, converse, failure, opened_by, usage_of
+from recollect.answer.chat.behind import TurnWriter
+from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ChatEvent, ToolUsed
+from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import asked, system, talk
-from recollect.answer.chat.recent import Recent, recent
+from recollect.answer.chat.recent import RecentMessages, recent
 from recollect.answer.chat.sources import opened, used
-from recollect.answer.chat.turn import Spoken, exchange
+from recollect.answer.chat.turn import FinishedTurn, exchange
 from recollect.answer.evidence import SourcePassage, Wanted, sources_of
-from recollect.answer.graph import Named, Neighbourhood
+from recollect.answer.graph import NamedEntity, Neighbourhood
 from recollect.answer.references.model import resolve
 from recollect.answer.references.rules import Resolution
 from recollect.context import Part
@@ -56,9 +56,9 @@ class Parts:
     ingest: Ingest
     find: Find
     builder: Callable[[bool], ContextBuilder]  # by whether the model has the tools
-    tools: Callable[[], Tools]
+    tools: Callable[[], ToolSet]
     extract: Callable[[str, Sequence[SourcePassage], bool], tuple[str, list[SourcePassage]]]
-    behind: Behind
+    behind: TurnWriter
     record: Callable[..., None]  # `record_request` of chats
     clock: Callable[[], datetime]
     ids: Callable[[], NodeId]
@@ -81,9 +81,9 @@ class Options:
 class _Understood:
     """What is asked, and what it is about."""
 
-    before: Recent
+    before: RecentMessages
     resolution: Resolution
-    named: list[Named]
+    named: list[NamedEntity]
     relations: list[str]
     drifted: bool
 
@@ -96,7 +96,7 @@ class Chat:
 
     def turn(
         self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
-    ) -> Generator[Event, None, None]:
+    ) -> Generator[ChatEvent, None, None]:
         """The words of the answer as they come, the tools that it takes, and at last the answer, with the turn written.
         A model that fails is replaced by the extract that is given without one. Whoever stops listening before the
         answer has no turn written. Raises InvalidInput, StoreError.
@@ -129,7 +129,7 @@ class Chat:
                     if isinstance(event, Ended):
                         answered = event
                     else:
-                        shown = shown or isinstance(event, Words)
+                        shown = shown or isinstance(event, AnswerWords)
                         yield event
             except ModelError as problem:
                 failed = problem
@@ -214,7 +214,7 @@ class Chat:
         sources: list[SourcePassage],
         ended: Ended | ModelError | None,
         options: Options,
-    ) -> tuple[Answer, Callable[[], None]]:
+    ) -> tuple[ChatAnswer, Callable[[], None]]:
         """The answer, and what writes the turn. `ended` is how the model did, None where none was asked."""
         before = understood.before
         answered = ended if isinstance(ended, Ended) else None
@@ -228,7 +228,7 @@ class Chat:
         conversation = before.conversation or Conversation(
             own, self._parts.source, title=clean_title(options.title) or title_from(question), created=at, updated=at
         )
-        spoken = Spoken(
+        spoken = FinishedTurn(
             conversation=conversation,
             question=question,
             resolution=resolution,
@@ -239,7 +239,7 @@ class Chat:
             answered_at=self._parts.clock(),
         )
         turn = exchange(spoken, self._parts.ids)
-        answer = Answer(
+        answer = ChatAnswer(
             text=text,
             conversation_id=own,
             question_id=turn.query.id,

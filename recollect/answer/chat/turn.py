@@ -15,7 +15,7 @@ from datetime import datetime
 from recollect.answer.chat.loop import Ended
 from recollect.answer.citations import uncited
 from recollect.answer.evidence import SourcePassage
-from recollect.answer.graph import SOURCED, Named
+from recollect.answer.graph import SOURCED, NamedEntity
 from recollect.answer.references.rules import Resolution
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import entity_id
@@ -29,20 +29,20 @@ _MOST_ENTITIES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
+class FinishedTurn:
     """What was asked and answered. `answered` is None where no model was asked."""
 
     conversation: Conversation
     question: str
     resolution: Resolution
-    named: Sequence[Named]
+    named: Sequence[NamedEntity]
     sources: Sequence[SourcePassage]
     answered: Ended | None
     asked_at: datetime
     answered_at: datetime
 
 
-def exchange(spoken: Spoken, ids: Callable[[], NodeId]) -> Exchange:
+def exchange(spoken: FinishedTurn, ids: Callable[[], NodeId]) -> Exchange:
     """The turn, complete."""
     query = Message(
         id=ids(),
@@ -71,7 +71,7 @@ def exchange(spoken: Spoken, ids: Callable[[], NodeId]) -> Exchange:
     )
 
 
-def _answer(spoken: Spoken, ids: Callable[[], NodeId]) -> Message | None:
+def _answer(spoken: FinishedTurn, ids: Callable[[], NodeId]) -> Message | None:
     assert spoken.answered is not None
     told = cut_recall(clean_text(spoken.answered.text))
     text = uncited(told, {source.number for source in spoken.sources})
@@ -89,7 +89,7 @@ def _answer(spoken: Spoken, ids: Callable[[], NodeId]) -> Message | None:
     )
 
 
-def _calls(spoken: Spoken, answer: Message) -> list[ToolCall]:
+def _calls(spoken: FinishedTurn, answer: Message) -> list[ToolCall]:
     assert spoken.answered is not None
     return [
         ToolCall(
@@ -110,7 +110,7 @@ def _calls(spoken: Spoken, answer: Message) -> list[ToolCall]:
 _Mentioned = tuple[str, str, NodeId]
 
 
-def _mentioned(spoken: Spoken) -> list[_Mentioned]:
+def _mentioned(spoken: FinishedTurn) -> list[_Mentioned]:
     """Who and what the question is about, with what its references stand for."""
     known = {one.said: (one.entity.name, one.entity.type, one.entity.id) for one in spoken.named}
     found = [known.get(name, (name, kind, own)) for name, kind, own in _names(spoken.resolution.text)]

@@ -9,7 +9,7 @@ from recollect.answer.extract.decision import decision
 from recollect.answer.extract.overview import retrieval, synthesis
 from recollect.answer.extract.quote import Draft, best_quote
 from recollect.answer.extract.succession import in_succession
-from recollect.answer.extract.telling import Group, by_nearness, tell
+from recollect.answer.extract.telling import QuoteGroup, by_nearness, tell
 from recollect.answer.intents import Intent
 
 __all__ = ["Draft", "best_quote", "extract", "nearest"]
@@ -26,7 +26,7 @@ def extract(evidence: Evidence) -> Draft:
 def nearest(evidence: Evidence) -> Draft:
     """What is nearest where nothing answers."""
     chooser = Chooser(evidence)
-    return tell([Group(chooser.within(chooser.quotes(_NEAREST), _NEAREST_WORDS))])
+    return tell([QuoteGroup(chooser.within(chooser.quotes(_NEAREST), _NEAREST_WORDS))])
 
 
 def _answer(chooser: Chooser) -> Draft:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from recollect.answer.evidence import Evidence, SourcePassage, Statement
 from recollect.answer.extract import showing
 from recollect.answer.extract.quote import FIRST, Quote, dated, size_of, stated
-from recollect.answer.extract.spans import Kind, Place
+from recollect.answer.extract.spans import Place, SpanKind
 from recollect.answer.extract.weighing import Scale, Weighed
 from recollect.answer.intents import Intent
 from recollect.record import Message, NodeId
@@ -25,7 +25,7 @@ _ASKED = 12  # words of a question before its answer
 _NEAR, _NEAR_WORDS = 3.0, 18  # below the best is only near; words of what is near
 _FEWEST, _LESS = 6, 0.3  # words of a sentence that stands for a longer one, and what it may be worth less
 _WORTH_MORE = 0.12  # what a sentence beside a quote must be worth to be quoted as well
-_PROSE = (Kind.SENTENCE, Kind.ITEM)
+_PROSE = (SpanKind.SENTENCE, SpanKind.ITEM)
 _TELLING = 4  # words of a sentence that tells something beside a question
 _SHORT = 9  # words of a message that says nothing without what it answers
 
@@ -199,7 +199,7 @@ class Chooser:
 
     def _only_asks(self, message: Message) -> bool:
         """Whether it tells nothing: each of its sentences is a question or says less than a few words."""
-        told = [one for one in self.scale.weigh(message) if one.span.kind is not Kind.HEADING]
+        told = [one for one in self.scale.weigh(message) if one.span.kind is not SpanKind.HEADING]
         return bool(told) and told[-1].asks and all(one.asks or showing.size(one.text) < _TELLING for one in told)
 
     def _asks_at_its_end(self, message: Message) -> bool:

@@ -7,7 +7,7 @@ import re
 from recollect.answer.extract import showing
 from recollect.answer.extract.choosing import MOST_CITED, Chooser
 from recollect.answer.extract.quote import Draft, Quote, speaker_of
-from recollect.answer.extract.spans import Kind, Place, Span
+from recollect.answer.extract.spans import Place, QuoteSpan, SpanKind
 from recollect.answer.extract.telling import by_nearness, tell
 from recollect.record import NodeId
 from recollect.text.terms import words
@@ -41,7 +41,7 @@ def _blocks(chooser: Chooser) -> list[Quote]:
         told = chooser.scale.weigh(message)
         whole = max((one.worth for one in told if one.prose), default=0.0)
         for one in told:
-            if one.span.kind is Kind.CODE:
+            if one.span.kind is SpanKind.CODE:
                 worth = one.worth + 0.5 * whole - 0.05 * place + (0.3 if one.span.language in asked else 0.0)
                 quote = Quote(passage, message, one.span, _place(message.content, one.span), worth, one.share)
                 found.append((worth, quote))
@@ -50,7 +50,7 @@ def _blocks(chooser: Chooser) -> list[Quote]:
     return [quote for _, quote in best]
 
 
-def _place(content: str, span: Span) -> Place:
+def _place(content: str, span: QuoteSpan) -> Place:
     """Of a long block the first lines."""
     if span.end - span.start <= _LONGEST:
         return span.start, span.end

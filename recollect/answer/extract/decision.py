@@ -8,7 +8,7 @@ from recollect.answer.evidence import SourcePassage
 from recollect.answer.extract.choosing import MOST_CITED, Chooser
 from recollect.answer.extract.quote import Draft, Quote
 from recollect.answer.extract.signs import CAUSE, CHOICE, REASON
-from recollect.answer.extract.telling import ALSO, Group, by_nearness, tell
+from recollect.answer.extract.telling import ALSO, QuoteGroup, by_nearness, tell
 from recollect.record import Message, NodeId, Role
 
 _CHOSEN, _OWN, _LENT = 0.5, 0.3, 0.5  # what a choice gains, one of one's own, and one where the talk is about it
@@ -29,11 +29,11 @@ def decision(chooser: Chooser) -> Draft:
     rest = chooser.quotes(MOST_CITED - 1 - len(reasons), used)
     fitted = chooser.within([choice, *reasons, *rest])
     why = {reason.message.id for reason in reasons}
-    groups = [Group([one]) for one in fitted if one.message.id == choice.message.id]
+    groups = [QuoteGroup([one]) for one in fitted if one.message.id == choice.message.id]
     if given := [one for one in fitted if one.message.id in why]:
-        groups.append(Group(given, "Reasons:"))
+        groups.append(QuoteGroup(given, "Reasons:"))
     if also := [one for one in fitted if one.message.id not in used]:
-        groups.append(Group(also, ALSO))
+        groups.append(QuoteGroup(also, ALSO))
     return tell(groups)
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from recollect.answer.extract import showing
 from recollect.answer.extract.choosing import MOST_WORDS, Chooser
 from recollect.answer.extract.quote import Draft, Quote
-from recollect.answer.extract.telling import Group, tell
+from recollect.answer.extract.telling import QuoteGroup, tell
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 
@@ -39,13 +39,13 @@ def _by_conversation(quotes: Sequence[Quote]) -> list[list[Quote]]:
     return list(groups.values())
 
 
-def _group(quotes: Sequence[Quote]) -> Group:
+def _group(quotes: Sequence[Quote]) -> QuoteGroup:
     c = quotes[0].passage.conversation
     if c is None:
-        return Group(quotes)
+        return QuoteGroup(quotes)
     told = filter(None, (c.source, showing.day(c.created or quotes[0].message.timestamp)))
     days = {showing.day(quote.message.timestamp) for quote in quotes}
-    return Group(quotes, f"{showing.plain(c.title) or '(no title)'} ({', '.join(told)}):", len(days) == 1)
+    return QuoteGroup(quotes, f"{showing.plain(c.title) or '(no title)'} ({', '.join(told)}):", len(days) == 1)
 
 
 def _time(quote: Quote) -> datetime:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from recollect.answer.evidence import Citation, SourcePassage, Statement
 from recollect.answer.extract import showing
-from recollect.answer.extract.spans import Kind, Place, Span, spans
+from recollect.answer.extract.spans import Place, QuoteSpan, SpanKind, spans
 from recollect.record import Message
 from recollect.text.language import addressed
 from recollect.text.relative import relative_dates
@@ -35,7 +35,7 @@ class Quote:
 
     passage: SourcePassage
     message: Message
-    span: Span
+    span: QuoteSpan
     place: Place
     worth: float
     share: float
@@ -82,7 +82,7 @@ def stated(held: Statement, is_now: bool) -> Quote:
     since = f"since {showing.day(held.since)}" if held.since else f"said {showing.day(said)}" if said else ""
     head = (since or "now") if is_now else ", ".join(filter(None, ("before that", since)))
     told = f"{head[0].upper()}{head[1:]}: {showing.plain(addressed(held.text))}"
-    span = Span(Kind.SENTENCE, held.start, held.end)
+    span = QuoteSpan(SpanKind.SENTENCE, held.start, held.end)
     passage = SourcePassage(0, held.message, held.conversation, 0.0)
     return Quote(passage, held.message, span, (held.start, held.end), 1.0, 1.0, instead=told)
 
@@ -90,13 +90,13 @@ def stated(held: Statement, is_now: bool) -> Quote:
 def best_quote(passage: SourcePassage, wanted: frozenset[str]) -> Citation:
     """The sentence of a passage that holds most of the wanted terms; of equals the first that tells more than "No."."""
     content = passage.message.content
-    found = [span for span in spans(content) if span.kind is not Kind.HEADING] or spans(content)
+    found = [span for span in spans(content) if span.kind is not SpanKind.HEADING] or spans(content)
     if not found:
         return Citation(
             passage.number, passage.message, passage.conversation, 0, len(content), passage.cited, passage.offset
         )
 
-    def tells(span: Span) -> tuple[int, bool, bool]:
+    def tells(span: QuoteSpan) -> tuple[int, bool, bool]:
         text = span.of(content)
         return len(wanted & set(terms(text))), not span.asks(content), len(terms(text)) > _FEW
 

@@ -6,7 +6,7 @@ import re
 from datetime import date
 
 from recollect.answer.extract.signs import REFERS
-from recollect.answer.extract.spans import Kind, Place, Span
+from recollect.answer.extract.spans import Place, QuoteSpan, SpanKind
 from recollect.index.passages import is_person
 from recollect.models.language.transcript import clean_name
 from recollect.record import Message, Role
@@ -37,7 +37,7 @@ def size(text: str) -> int:
     return len("".join(char if char < "\u2e80" else " " for char in text).split()) + -(-wide // 2)
 
 
-def whole(content: str, span: Span, room: int) -> Place:
+def whole(content: str, span: QuoteSpan, room: int) -> Place:
     """The span, with the sentence before it where it refers to that, and both have room."""
     start, end = span.start, span.end
     if (
@@ -48,7 +48,7 @@ def whole(content: str, span: Span, room: int) -> Place:
         start = span.before[0]
     elif (
         span.lead is not None
-        and span.kind is Kind.ITEM
+        and span.kind is SpanKind.ITEM
         and not content[span.lead[1] : start].strip(" \t\n-*+•–1.)(>")
         and size(content[span.lead[0] : end]) <= room
     ):
@@ -90,13 +90,13 @@ def _held(text: str, wanted: frozenset[str]) -> int:
     return len(wanted & set(terms(text)))
 
 
-def lead_of(content: str, span: Span, place: Place, cited: str = "") -> str:
+def lead_of(content: str, span: QuoteSpan, place: Place, cited: str = "") -> str:
     """What introduces an item or a row, or heads a paragraph, in words, where the place does not hold it, nor what is
     `cited` of a document: the headings that it stands under.
     """
     if span.lead is None or place[0] <= span.lead[0]:
         return ""
-    if span.kind is Kind.ROW or span.kind is Kind.CODE:
+    if span.kind is SpanKind.ROW or span.kind is SpanKind.CODE:
         return ""
     text = plain(content[slice(*span.lead)]).rstrip(":： ")
     if cited.casefold().endswith(text.casefold()):
@@ -104,10 +104,10 @@ def lead_of(content: str, span: Span, place: Place, cited: str = "") -> str:
     return f"{text}: " if text else ""
 
 
-def told(content: str, span: Span, place: Place) -> str:
+def told(content: str, span: QuoteSpan, place: Place) -> str:
     """The quote as it is shown."""
     start, end = place
-    if span.kind is Kind.ROW and span.lead is not None:
+    if span.kind is SpanKind.ROW and span.lead is not None:
         return _row(content[slice(*span.lead)], content[start:end])
     text = plain(content[start:end])
     begun = start > span.start and start != 0 and not content[span.start : start].isspace()

@@ -17,7 +17,7 @@ from recollect.text.sentences import sentence_places
 Place = tuple[int, int]
 
 
-class Kind(StrEnum):
+class SpanKind(StrEnum):
     """What a span is."""
 
     SENTENCE = "sentence"
@@ -28,12 +28,12 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class QuoteSpan:
     """`content[start:end]`. `lead` is the place of what introduces it, `before` that of the sentence it follows in its
     paragraph. `language` is what a block of code says it is in.
     """
 
-    kind: Kind
+    kind: SpanKind
     start: int
     end: int
     lead: Place | None = None
@@ -60,28 +60,28 @@ _SHORT_QUESTION = 60  # characters
 _WRAPPED = 50  # characters of a line that may be cut where the next one goes on
 
 
-def spans(content: str) -> list[Span]:
+def spans(content: str) -> list[QuoteSpan]:
     """All of a message, in order, without what only lays it out."""
-    found: list[Span] = []
+    found: list[QuoteSpan] = []
     at = 0
     for block in code_blocks(content):
         found += _prose(content, at, block.start)
         at = block.end
         if code := block.of(content).rstrip():
             lead = _lead_of_code(content, found)
-            found.append(Span(Kind.CODE, block.first, block.first + len(code), lead, language=block.language))
+            found.append(QuoteSpan(SpanKind.CODE, block.first, block.first + len(code), lead, language=block.language))
     return found + list(_prose(content, at, len(content)))
 
 
-def _lead_of_code(content: str, found: list[Span]) -> Place | None:
+def _lead_of_code(content: str, found: list[QuoteSpan]) -> Place | None:
     """The last line before a block, which says what it is."""
-    if not found or found[-1].kind is Kind.CODE:
+    if not found or found[-1].kind is SpanKind.CODE:
         return None
     last = found[-1]
     return last.start, last.end
 
 
-def _prose(content: str, start: int, end: int) -> Iterator[Span]:
+def _prose(content: str, start: int, end: int) -> Iterator[QuoteSpan]:
     lead: Place | None = None
     before: Place | None = None
     head: Place | None = None
@@ -94,7 +94,7 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
             if head is None:
                 head = (first, last)
             else:
-                yield Span(Kind.ROW, *_cells(content, first, last), head)
+                yield QuoteSpan(SpanKind.ROW, *_cells(content, first, last), head)
             continue
         head = None
         marked = _HEADING.match(line)
@@ -102,7 +102,7 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
             at = first + (marked.end() if not marked[1] else 0)
             lead, before = _trimmed(content, at, last), None
             if lead[0] < lead[1]:
-                yield Span(Kind.HEADING, *lead)
+                yield QuoteSpan(SpanKind.HEADING, *lead)
             continue
         item = _ITEM.match(line)
         begins = first + (item.end() if item else 0)
@@ -110,8 +110,8 @@ def _prose(content: str, start: int, end: int) -> Iterator[Span]:
             begins = quoted.end()
         before = None if item else before
         for one in sentence_places(content, begins, last):
-            kind = Kind.ITEM if item else Kind.SENTENCE
-            yield Span(kind, *one, lead if item or before is None else None, before)
+            kind = SpanKind.ITEM if item else SpanKind.SENTENCE
+            yield QuoteSpan(kind, *one, lead if item or before is None else None, before)
             before = one
         if before is not None and content[: before[1]].rstrip("*_ ").endswith((":", "：")):
             if not item:

@@ -14,7 +14,7 @@ ALSO = "Also near:"
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QuoteGroup:
     """Quotes that belong together, under a heading or none. `dated` says that the heading tells the day."""
 
     quotes: Sequence[Quote]
@@ -22,7 +22,7 @@ class Group:
     dated: bool = False
 
 
-def tell(groups: Sequence[Group], *, first: int = 1) -> Draft:
+def tell(groups: Sequence[QuoteGroup], *, first: int = 1) -> Draft:
     """The groups in order, numbered from `first`."""
     written, cited = list[str](), list[Citation]()
     where = ("", "")
@@ -45,7 +45,7 @@ def tell(groups: Sequence[Group], *, first: int = 1) -> Draft:
     return Draft("\n".join(written), tuple(cited))
 
 
-def by_nearness(quotes: Sequence[Quote]) -> list[Group]:
+def by_nearness(quotes: Sequence[Quote]) -> list[QuoteGroup]:
     """What answers, and apart from it what is only near."""
-    groups = [Group([q for q in quotes if not q.is_near]), Group([q for q in quotes if q.is_near], ALSO)]
+    groups = [QuoteGroup([q for q in quotes if not q.is_near]), QuoteGroup([q for q in quotes if q.is_near], ALSO)]
     return [group for group in groups if group.quotes]

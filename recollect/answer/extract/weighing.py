@@ -26,7 +26,7 @@ from recollect.answer.extract.signs import (
     TIME,
     UNMARKED,
 )
-from recollect.answer.extract.spans import Kind, Span, spans
+from recollect.answer.extract.spans import QuoteSpan, SpanKind, spans
 from recollect.answer.intents import Intent
 from recollect.index.passages import is_person
 from recollect.models.embedding.static import StaticEmbedder
@@ -52,7 +52,7 @@ class Weighed:
     """A span of a message with what it is worth. `share` is how much of the question's words it holds itself."""
 
     message: Message
-    span: Span
+    span: QuoteSpan
     worth: float
     share: float
 
@@ -71,7 +71,7 @@ class Weighed:
     @property
     def prose(self) -> bool:
         """Whether it is a sentence or an item that tells something."""
-        return self.span.kind in (Kind.SENTENCE, Kind.ITEM) and not self.asks
+        return self.span.kind in (SpanKind.SENTENCE, SpanKind.ITEM) and not self.asks
 
 
 class Scale:
@@ -103,7 +103,7 @@ class Scale:
         """The span that says most; None for a message without words."""
         return max(self.weigh(message), key=lambda one: one.worth, default=None)
 
-    def _weigh(self, message: Message, found: Sequence[Span]) -> list[Weighed]:
+    def _weigh(self, message: Message, found: Sequence[QuoteSpan]) -> list[Weighed]:
         if not found:
             return []
         content = message.content
@@ -123,7 +123,7 @@ class Scale:
         held = set(terms(text))
         return sum(weight for term, weight in self._idf.items() if term in held) / self._total
 
-    def _fits(self, message: Message, span: Span) -> float:
+    def _fits(self, message: Message, span: QuoteSpan) -> float:
         """What it gains for holding what is asked for, and loses for being no answer."""
         text, question = span.of(message.content), self.question
         gain = 0.0
@@ -137,9 +137,9 @@ class Scale:
             gain += 0.2
         if span.asks(message.content):
             gain -= 0.5
-        if span.kind is Kind.HEADING:
+        if span.kind is SpanKind.HEADING:
             gain -= 0.6
-        if span.kind is Kind.CODE:
+        if span.kind is SpanKind.CODE:
             gain -= 0.4
         if len(CODE.findall(text)) > max(3, len(text) // 30):  # code outside of a block
             gain -= 0.5
@@ -160,7 +160,7 @@ class Scale:
         return {term: math.log(1 + (count + 1) / (held[term] + 1)) for term in wanted}
 
 
-def _spans_of(message: Message, wanted: Sequence[str]) -> list[Span]:
+def _spans_of(message: Message, wanted: Sequence[str]) -> list[QuoteSpan]:
     """Those of a message without the speaker's name before them; of a huge one those where most of the words are."""
     content = message.content
     found = spans(content)

@@ -32,7 +32,7 @@ _NO_PERSON = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TurnText:
     """A message before a question: who says it, and what, with its own references resolved where that is known."""
 
     is_user: bool
@@ -40,7 +40,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Candidate:
+class Referent:
     """Somebody or something that an expression may stand for."""
 
     name: str
@@ -64,15 +64,15 @@ class Candidate:
         return bool(_TITLE.match(self.name)) or bool(_FULL_NAME.match(self.name) and not _NO_PERSON.search(self.name))
 
 
-def candidates(lines: Sequence[Line]) -> list[Candidate]:
+def candidates(lines: Sequence[TurnText]) -> list[Referent]:
     """What the last messages speak of, the most salient first."""
     recent = list(enumerate(reversed(lines[-LOOKED_BACK:])))
-    found: dict[str, Candidate] = {}
+    found: dict[str, Referent] = {}
     for ago, line in recent:
         for mention in found_in(line.text[:_READ]):
             known = _known(found, mention.name)
             if known is None:
-                found[folded(mention.name)] = Candidate(mention.name, mention.type, last=ago, first=mention.start)
+                found[folded(mention.name)] = Referent(mention.name, mention.type, last=ago, first=mention.start)
             elif known.type == "concept":
                 known.type = mention.type
     for candidate in _echoed(recent):
@@ -89,7 +89,7 @@ def candidates(lines: Sequence[Line]) -> list[Candidate]:
     return sorted(every, key=lambda candidate: (-candidate.score, candidate.last, candidate.first))
 
 
-def _echoed(recent: Sequence[tuple[int, Line]]) -> Iterator[Candidate]:
+def _echoed(recent: Sequence[tuple[int, TurnText]]) -> Iterator[Referent]:
     """Names of several words that begin a sentence, which says nothing by itself, and that another message has as well,
     in capitals or not: "project titan", and "Project Titan is …" in answer.
     """
@@ -100,10 +100,10 @@ def _echoed(recent: Sequence[tuple[int, Line]]) -> Iterator[Candidate]:
             words = list(dropwhile(lambda word: word.lower() in STOP_WORDS, run[0].rstrip(".").split(" ")))
             name = " ".join(words)
             if len(words) > 1 and any(re.search(rf"(?<!\w){re.escape(folded(name))}(?!\w)", text) for text in others):
-                yield Candidate(name, type_of(name, "", 0), last=ago, first=run.start())
+                yield Referent(name, type_of(name, "", 0), last=ago, first=run.start())
 
 
-def _known(found: dict[str, Candidate], name: str) -> Candidate | None:
+def _known(found: dict[str, Referent], name: str) -> Referent | None:
     """The candidate of this name: a part of a longer one ("Lovelace" after "Ada Lovelace") is the same."""
     own = folded(name)
     if own in found:
@@ -120,7 +120,7 @@ def _known(found: dict[str, Candidate], name: str) -> Candidate | None:
     return None
 
 
-def _weigh(candidate: Candidate, ago: int, line: Line) -> None:
+def _weigh(candidate: Referent, ago: int, line: TurnText) -> None:
     """Adds what a message says of it."""
     text = line.text[:_READ]
     match = re.search(rf"(?<!\w){re.escape(candidate.name)}(?!\w)", text, re.IGNORECASE)
@@ -145,7 +145,7 @@ def _weigh(candidate: Candidate, ago: int, line: Line) -> None:
         candidate.plural |= candidate.name.endswith("s")
 
 
-def _couples(line: Line, ago: int, known: Sequence[Candidate]) -> list[Candidate]:
+def _couples(line: TurnText, ago: int, known: Sequence[Referent]) -> list[Referent]:
     """Two people named together, whom "they" may mean."""
     made = []
     names = {folded(candidate.name): candidate for candidate in known if candidate.type in ("person", "concept")}
@@ -155,13 +155,13 @@ def _couples(line: Line, ago: int, known: Sequence[Candidate]) -> list[Candidate
             candidate.name == match[0] for candidate in known
         ):
             score = sum(one.score for one in pair if one is not None)
-            made.append(Candidate(match[0], "people", score, ago, match.start(), {ago}, plural=True))
+            made.append(Referent(match[0], "people", score, ago, match.start(), {ago}, plural=True))
     return made
 
 
-def _things(recent: Sequence[tuple[int, Line]], named: Sequence[Candidate]) -> list[Candidate]:
+def _things(recent: Sequence[tuple[int, TurnText]], named: Sequence[Referent]) -> list[Referent]:
     """Things without a name. Those that are somebody's, or that the answer takes up, are what the talk is about."""
-    found: dict[str, Candidate] = {}
+    found: dict[str, Referent] = {}
     said = [line.text.lower() for _, line in recent]
     for ago, line in recent[:THINGS_BACK]:
         for thing in things(line.text[:_READ]):
@@ -182,9 +182,9 @@ def _things(recent: Sequence[tuple[int, Line]], named: Sequence[Candidate]) -> l
     return list(found.values())
 
 
-def _thing(thing: Thing, line: Line, ago: int) -> Candidate:
+def _thing(thing: Thing, line: TurnText, ago: int) -> Referent:
     kind = "person" if thing.is_person else ("animal" if thing.living else "thing")
-    return Candidate(
+    return Referent(
         _as_the_asker_says(thing, line),
         kind,
         last=ago,
@@ -196,7 +196,7 @@ def _thing(thing: Thing, line: Line, ago: int) -> Candidate:
     )
 
 
-def _as_the_asker_says(thing: Thing, line: Line) -> str:
+def _as_the_asker_says(thing: Thing, line: TurnText) -> str:
     """The phrase in the mouth of who asks: "your chain" in an answer is "my chain"."""
     if line.is_user:
         return thing.text

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.answer.references.candidates import Line
+from recollect.answer.references.candidates import TurnText
 from recollect.derive.entities.message import found_in
 from recollect.derive.entities.naming import folded
 from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY
@@ -47,7 +47,7 @@ class Completed:
     meant: str
 
 
-def completed(question: str, lines: Sequence[Line]) -> Completed | None:
+def completed(question: str, lines: Sequence[TurnText]) -> Completed | None:
     """The question with what it leaves out, from the question that was asked before it; None where it is whole."""
     before = _asked_before(lines)
     if before is None:
@@ -64,7 +64,7 @@ def completed(question: str, lines: Sequence[Line]) -> Completed | None:
     return Completed(text, question.strip(), before) if text else None
 
 
-def _asked_before(lines: Sequence[Line]) -> str | None:
+def _asked_before(lines: Sequence[TurnText]) -> str | None:
     """The question that the person asked last, where the last thing they said was one."""
     said = next((line.text.strip() for line in reversed(lines) if line.is_user), None)
     if said is None:

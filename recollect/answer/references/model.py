@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from recollect.answer.references.candidates import Line
+from recollect.answer.references.candidates import TurnText
 from recollect.answer.references.rules import Neighbours, Reference, Resolution, may_refer
 from recollect.answer.references.rules import resolve as by_rules
 from recollect.errors import ModelError
@@ -29,7 +29,7 @@ _STEM = 4  # letters by which a word is known again: "scales" is "scale"
 
 
 def resolve(
-    question: str, lines: Sequence[Line], model: LanguageModel | None, neighbours: Neighbours | None = None
+    question: str, lines: Sequence[TurnText], model: LanguageModel | None, neighbours: Neighbours | None = None
 ) -> Resolution:
     """The question made whole, by the model where there is one and it is worth asking, else by rules."""
     if model is not None and lines and may_refer(question):
@@ -46,7 +46,7 @@ def resolve(
     return by_rules(question, lines, neighbours)
 
 
-def _text(question: str, lines: Sequence[Line]) -> str:
+def _text(question: str, lines: Sequence[TurnText]) -> str:
     entries = [
         Entry(NodeId(str(number)), "user" if line.is_user else "assistant", line.text[:_READ])
         for number, line in enumerate(lines)
@@ -55,7 +55,7 @@ def _text(question: str, lines: Sequence[Line]) -> str:
     return material(entries, most_tokens=_MOST_TOKENS).text
 
 
-def _is_faithful(whole: str, question: str, lines: Sequence[Line]) -> bool:
+def _is_faithful(whole: str, question: str, lines: Sequence[TurnText]) -> bool:
     """Whether nothing of the question is lost, and nothing new but what was said before."""
     if len(whole) > 2 * len(question) + _LONGER:
         return False

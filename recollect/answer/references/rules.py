@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from recollect.answer.references.anaphora import Anaphor, Wants, anaphora
-from recollect.answer.references.candidates import Candidate, Line, candidates
+from recollect.answer.references.candidates import Referent, TurnText, candidates
 from recollect.answer.references.ellipsis import completed
 from recollect.derive.entities.message import found_in
 from recollect.text.language import is_english
@@ -52,7 +52,7 @@ class Resolution:
         return self.text != self.question
 
 
-def resolve(question: str, lines: Sequence[Line], neighbours: Neighbours | None = None) -> Resolution:
+def resolve(question: str, lines: Sequence[TurnText], neighbours: Neighbours | None = None) -> Resolution:
     """The question with what its references stand for, by what was said before it; else as it was."""
     as_it_was = Resolution(question, question)
     if not lines or not _reads_english(question, lines):
@@ -64,8 +64,8 @@ def resolve(question: str, lines: Sequence[Line], neighbours: Neighbours | None 
             return as_it_was
         return Resolution(question, found.text, (Reference(found.said, found.meant, is_entity=False),), "rules")
     known = candidates(lines)
-    said: dict[tuple[Wants, frozenset[str]], Candidate | None] = {}
-    places: list[tuple[Anaphor, Candidate]] = []
+    said: dict[tuple[Wants, frozenset[str]], Referent | None] = {}
+    places: list[tuple[Anaphor, Referent]] = []
     for one in expressions:
         key = (one.wants, one.types)
         if key not in said:
@@ -108,11 +108,11 @@ _ASKS = re.compile(
 )
 
 
-def _reads_english(question: str, lines: Sequence[Line]) -> bool:
+def _reads_english(question: str, lines: Sequence[TurnText]) -> bool:
     return is_english(question) or is_english(" ".join([question, *(line.text[:200] for line in lines[-2:])]))
 
 
-def _meant(one: Anaphor, known: Sequence[Candidate], question: str, neighbours: Neighbours | None) -> Candidate | None:
+def _meant(one: Anaphor, known: Sequence[Referent], question: str, neighbours: Neighbours | None) -> Referent | None:
     """The candidate that an expression stands for, where one is well ahead of the others."""
     named = {mention.name for mention in found_in(question)}
     fitting = [c for c in known if c.last < REACH and c.name not in named and _fits(one, c)]
@@ -138,12 +138,12 @@ def _meant(one: Anaphor, known: Sequence[Candidate], question: str, neighbours: 
     return None
 
 
-def _may_be(candidate: Candidate) -> bool:
+def _may_be(candidate: Referent) -> bool:
     """Whether it may be a thing as well as a person: nothing tells but that it is written like a full name."""
     return candidate.last < REACH and candidate.type == "concept" and candidate.is_named and candidate.is_person
 
 
-def _fits(one: Anaphor, candidate: Candidate) -> bool:
+def _fits(one: Anaphor, candidate: Referent) -> bool:
     """Whether an expression can stand for a candidate."""
     match one.wants:
         case Wants.HE:
@@ -165,7 +165,7 @@ def _fits(one: Anaphor, candidate: Candidate) -> bool:
             return vague and bool(one.types & {"work", "organisation", "substance"})
 
 
-def _put(text: str, one: Anaphor, meant: Candidate) -> str:
+def _put(text: str, one: Anaphor, meant: Referent) -> str:
     """The question with a name in the place of an expression."""
     name = meant.name
     before, after = text[: one.start], text[one.end :]

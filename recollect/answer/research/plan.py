@@ -37,7 +37,7 @@ class SubQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ResearchPlan:
     """What is looked for, and what the report is called. `made_by` is a model, or "rules"."""
 
     title: str
@@ -45,7 +45,7 @@ class Plan:
     made_by: str = "rules"
 
 
-def by_rules(question: str, found: Sequence[Conversation] = ()) -> Plan:
+def by_rules(question: str, found: Sequence[Conversation] = ()) -> ResearchPlan:
     """The parts that a question names, and those together; of a question of one part what a first search found: the
     conversations about it, and what was said elsewhere.
     """
@@ -55,17 +55,17 @@ def by_rules(question: str, found: Sequence[Conversation] = ()) -> Plan:
     if len(parts) > 1:
         apart = [SubQuery(f"{part} {before}" if colon else part, _heading(part)) for part in parts]
         joint = SubQuery(" and ".join(parts), "Together", joins=tuple(_heading(part) for part in parts))
-        return Plan(_heading(before if colon else _listed(parts)), (*apart, joint)[:MOST])
+        return ResearchPlan(_heading(before if colon else _listed(parts)), (*apart, joint)[:MOST])
     title = _capital(_line(question))
     about = {one.title: one for one in reversed(found)}
     kept = [one for one in found if about[one.title] is one][: MOST - 1]
     if len(kept) < 2:
-        return Plan(title, (SubQuery(subject, title),))
+        return ResearchPlan(title, (SubQuery(subject, title),))
     inside = [SubQuery(subject, _capital(_line(one.title)), inside=one.id) for one in kept]
-    return Plan(title, (*inside, SubQuery(subject, "Elsewhere", besides=tuple(one.id for one in kept))))
+    return ResearchPlan(title, (*inside, SubQuery(subject, "Elsewhere", besides=tuple(one.id for one in kept))))
 
 
-def by_model(model: LanguageModel, question: str, found: Sequence[Conversation]) -> tuple[Plan, Completion]:
+def by_model(model: LanguageModel, question: str, found: Sequence[Conversation]) -> tuple[ResearchPlan, Completion]:
     """A model's plan, with what it took. Raises ModelError."""
     entries = [Entry(one.id, "conversation", one.title) for one in found]
     shown = material(entries, most_tokens=_TITLES).text if entries else "(none)"
@@ -77,7 +77,7 @@ def by_model(model: LanguageModel, question: str, found: Sequence[Conversation])
     ]
     kept = tuple({query.text.casefold(): query for query in queries if query.text}.values())[:MOST]
     title = told_heading(answer.data["title"]) or _heading(question)
-    return Plan(title, kept or by_rules(question, found).queries, answer.model), answer
+    return ResearchPlan(title, kept or by_rules(question, found).queries, answer.model), answer
 
 
 def shown(query: SubQuery) -> str:

@@ -10,7 +10,7 @@ from recollect.answer.evidence import Citation, Evidence, SourcePassage
 from recollect.answer.extract import extract
 from recollect.answer.intents import Intent
 from recollect.answer.research.findings import Finding, Findings, Key, key, only
-from recollect.answer.research.plan import Plan, SubQuery
+from recollect.answer.research.plan import ResearchPlan, SubQuery
 from recollect.record import NodeId
 
 _NEAREST = 2  # quotes of a part that nothing answers
@@ -24,7 +24,7 @@ class Quoted:
     citations: tuple[Citation, ...]
 
 
-def quoted(plan: Plan, findings: Findings, missing: Sequence[str]) -> Quoted:
+def quoted(plan: ResearchPlan, findings: Findings, missing: Sequence[str]) -> Quoted:
     """A part for each search, with the words that answer it; then what was not found."""
     told: set[Key] = set()
     kept: dict[tuple[NodeId, str], Citation] = {}

@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from recollect.answer.ask.answer import Step
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.evidence import Citation
 from recollect.models.language.usage import NOTHING_USED, Usage
 from recollect.record import NodeId, iso
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ReportPart:
     """A search of the plan as it went: how many passages it found, and whether they answer."""
 
     query: str
@@ -50,7 +50,7 @@ class Report:
     text: str
     known: bool
     created: datetime
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ReportPart, ...] = ()
     citations: tuple[Citation, ...] = ()
     missing: tuple[str, ...] = ()
     planned_by: str = "rules"
@@ -117,4 +117,4 @@ class SavedReport:
         }
 
 
-Event = Step | Words | Again | Report
+ReportEvent = Step | AnswerWords | Again | Report

@@ -17,7 +17,7 @@ from typing import Any
 
 from recollect.answer.research import claim
 from recollect.answer.research.budget import Budget
-from recollect.answer.research.plan import Plan, SubQuery
+from recollect.answer.research.plan import ResearchPlan, SubQuery
 from recollect.answer.research.report import Report, SavedReport
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.importers.documents.markdown import headings
@@ -43,7 +43,7 @@ class _Changed(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ResearchRun:
     """Research under way: what was asked, and what was learned of it so far, model answers above all.
 
     `filters` are those of the search, as they were given; relative dates are told from `created`. After `looked` rounds
@@ -55,7 +55,7 @@ class Run:
     created: datetime
     filters: Mapping[str, Any] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
-    plan: Plan | None = None
+    plan: ResearchPlan | None = None
     looked: int = 0
     missing: tuple[str, ...] = ()
     usage: Usage = NOTHING_USED
@@ -64,14 +64,14 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ResearchStore:
     """Keeps research in one space."""
 
     space: Space
     ingest: Ingest
     clock: Callable[[], datetime]
 
-    def keep(self, run: Run, sources: Sequence[NodeId] = ()) -> None:
+    def keep(self, run: ResearchRun, sources: Sequence[NodeId] = ()) -> None:
         """Keeps how far it has come. `sources` are the messages and documents that what was learned may tell of.
 
         Raises NotFound where one of them, or the research itself, was deleted meanwhile.
@@ -80,19 +80,19 @@ class Desk:
         metadata = {HIDDEN: True, KEPT: claim.claimed(_as_kept(run), run.by, self.clock())}
         self._write(Document(run.id, REPORTS, title, run.question, None, run.created, metadata), sources, run.by)
 
-    def finish(self, run: Run, report: Report, sources: Sequence[NodeId], now: datetime) -> None:
+    def finish(self, run: ResearchRun, report: Report, sources: Sequence[NodeId], now: datetime) -> None:
         """Makes the document the report. Raises what `keep` does."""
         cited = [[c.number, c.message.id, c.place, c.offset + c.end, c.cited] for c in report.citations]
         kept = {**_as_kept(run), "finished": iso(now), "model": report.model, "cited": cited, "known": report.known}
         metadata = {KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
         self._write(Document(run.id, REPORTS, report.title, report.text, None, run.created, metadata), sources, run.by)
 
-    def drop(self, run: Run) -> None:
+    def drop(self, run: ResearchRun) -> None:
         """Removes what is kept: it came to nothing."""
         self.space.erase([run.id])
 
     @contextmanager
-    def holding(self, run: Run) -> Iterator[None]:
+    def holding(self, run: ResearchRun) -> Iterator[None]:
         """Holds the research for as long as the block runs. Raises InvalidInput where somebody else does."""
         self._hold(run)
         ended = threading.Event()
@@ -105,11 +105,11 @@ class Desk:
             beating.join()
             self._quietly(lambda: self._hold(run, release=True))
 
-    def _beat(self, run: Run, ended: threading.Event) -> None:
+    def _beat(self, run: ResearchRun, ended: threading.Event) -> None:
         while not ended.wait(claim.LENGTH.total_seconds() / 3):
             self._quietly(lambda: self._hold(run))
 
-    def _hold(self, run: Run, *, release: bool = False) -> None:
+    def _hold(self, run: ResearchRun, *, release: bool = False) -> None:
         """Claims it, or claims it for longer, or lets it go, where it is there and not finished."""
         for _ in range(_TRIES):
             with self.space.view() as view:
@@ -157,7 +157,7 @@ class Desk:
     def _holder(self, document: Document) -> str:
         return claim.holder(document.metadata[KEPT], self.clock())
 
-    def unfinished(self, name: str | None = None) -> Run:
+    def unfinished(self, name: str | None = None) -> ResearchRun:
         """The research that was interrupted: the newest that nobody works on, or that of an id or the end of one.
         Raises NotFound, InvalidInput where it is finished, or several are meant.
         """
@@ -217,7 +217,7 @@ def _is_named(document: Document, name: str) -> bool:
     return document.id.casefold() == folded or (len(folded) >= _SHORT and document.id.casefold().endswith(folded))
 
 
-def _as_kept(run: Run) -> dict[str, Any]:
+def _as_kept(run: ResearchRun) -> dict[str, Any]:
     plan = run.plan
     return {
         "question": run.question,
@@ -237,20 +237,20 @@ def _as_kept(run: Run) -> dict[str, Any]:
     }
 
 
-def _as_run(document: Document) -> Run:
+def _as_run(document: Document) -> ResearchRun:
     kept = document.metadata[KEPT]
     queries = tuple(
         SubQuery(text, heading, round_, tuple(joins), inside, tuple(besides), *widens)
         for text, heading, round_, joins, inside, besides, *widens in kept["queries"]
     )
     assert document.created is not None
-    return Run(
+    return ResearchRun(
         id=document.id,
         question=kept["question"],
         created=document.created,
         filters=kept["filters"],
         budget=Budget(**kept["budget"]),
-        plan=Plan(kept["title"], queries, kept["planned_by"]) if queries else None,
+        plan=ResearchPlan(kept["title"], queries, kept["planned_by"]) if queries else None,
         looked=kept["looked"],
         missing=tuple(kept["missing"]),
         usage=Usage(*kept["usage"]),
@@ -273,7 +273,7 @@ def _as_saved(document: Document, *, under_way: bool) -> SavedReport:
     )
 
 
-def with_queries(run: Run, queries: Sequence[SubQuery]) -> Run:
+def with_queries(run: ResearchRun, queries: Sequence[SubQuery]) -> ResearchRun:
     """The run with further searches in its plan."""
     assert run.plan is not None
     return replace(run, plan=replace(run.plan, queries=(*run.plan.queries, *queries)))

@@ -8,7 +8,7 @@ from contextvars import copy_context
 from dataclasses import replace
 
 from recollect.answer.evidence import Evidence, evidence_of
-from recollect.answer.intents import Intent, Settings
+from recollect.answer.intents import Intent, IntentSettings
 from recollect.answer.research.plan import SubQuery
 from recollect.search.query.parts import MOST, concrete
 from recollect.search.query.request import Search
@@ -16,7 +16,7 @@ from recollect.search.several import Find
 from recollect.store import Space
 
 #: What each search brings: no more than a few of a conversation, so that a part is not told by one alone.
-SETTINGS = Settings(passages=10, each=3)
+SETTINGS = IntentSettings(passages=10, each=3)
 
 
 def search_all(

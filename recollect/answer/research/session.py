@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from recollect.answer.ask.answer import Step
 from recollect.answer.ask.generate import Generated
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.chat.loop import failure, usage_of
 from recollect.answer.evidence import first_conversations
 from recollect.answer.research import gaps, plan
@@ -19,8 +19,8 @@ from recollect.answer.research.findings import Finding, Findings
 from recollect.answer.research.markdown import sources
 from recollect.answer.research.plan import SubQuery, shown
 from recollect.answer.research.quoting import quoted
-from recollect.answer.research.report import Event, Part, Report
-from recollect.answer.research.saving import Desk, Run, with_queries
+from recollect.answer.research.report import Report, ReportEvent, ReportPart
+from recollect.answer.research.saving import ResearchRun, ResearchStore, with_queries
 from recollect.answer.research.searching import search_all
 from recollect.answer.research.writing import write
 from recollect.errors import ModelError
@@ -44,10 +44,12 @@ class Researcher:
 
     find: Find
     space: Space
-    desk: Desk
+    desk: ResearchStore
     clock: Callable[[], datetime]
 
-    def events(self, run: Run, search: Search, model: LanguageModel | None) -> Generator[Event, None, None]:
+    def events(
+        self, run: ResearchRun, search: Search, model: LanguageModel | None
+    ) -> Generator[ReportEvent, None, None]:
         """The steps, the words of a model's report as they come, and last the report, which is then saved.
 
         What was learned is kept as it goes: whoever stops, and whatever fails, `run` can be gone on with. Where the
@@ -64,7 +66,7 @@ class _Work:
     """One run."""
 
     by: Researcher
-    run: Run
+    run: ResearchRun
     search: Search
     model: TalkingModel | None
     findings: Findings = field(default_factory=Findings)
@@ -75,7 +77,7 @@ class _Work:
     def __post_init__(self) -> None:
         self.spending = Spending(self.run.budget, self.run.usage, self.run.cost)
 
-    def events(self) -> Generator[Event, None, None]:
+    def events(self) -> Generator[ReportEvent, None, None]:
         began = time.perf_counter()
         if self.run.plan is None:
             self._plan()
@@ -106,7 +108,7 @@ class _Work:
         question = self.search.query.text
         is_wide = self.search.filter.conversation_ids is None
         found = first_conversations(self.by.find, self.search) if is_wide else []
-        made: plan.Plan | None = None
+        made: plan.ResearchPlan | None = None
         if self.model is not None and self.spending.allows(_PLAN):
             model = self.model
             made = self._asked(lambda: plan.by_model(model, question, found), "a plan")
@@ -164,13 +166,13 @@ class _Work:
         self.findings.of += [found[query] for query in queries]
 
     # --- the report -------------------------------------------------------------------------------------------------
-    def _report(self) -> Generator[Event, None, None]:
+    def _report(self) -> Generator[ReportEvent, None, None]:
         if self.model is not None and self.findings.passages and self.spending.allows_report:
             yield self._step("writing", self.model.name)
             shown = False
             try:
                 for event in self._written(self.model):
-                    shown = shown or isinstance(event, Words)
+                    shown = shown or isinstance(event, AnswerWords)
                     yield event
                 return
             except ModelError as problem:
@@ -182,16 +184,16 @@ class _Work:
         yield self._step("writing", "quotations")
         yield self._quoted()
 
-    def _written(self, model: TalkingModel) -> Generator[Event, None, None]:
+    def _written(self, model: TalkingModel) -> Generator[ReportEvent, None, None]:
         assert self.run.plan is not None
         title = _Title(self.run.plan.title)
         for event in write(model, self.search.query.text, self.findings, self.spending.for_report):
             match event:
                 case Generated():
                     made = event
-                case Words(text):
+                case AnswerWords(text):
                     if piece := title.feed(text):
-                        yield Words(piece)
+                        yield AnswerWords(piece)
                 case _:
                     title = _Title(self.run.plan.title)
                     yield event
@@ -216,9 +218,9 @@ class _Work:
         )
         saved = self._saved(report, self.findings.ids)  # whoever stops at the last words has paid for the report
         if rest:
-            yield Words(rest)
+            yield AnswerWords(rest)
         if listed:
-            yield Words(f"\n\n{listed}")
+            yield AnswerWords(f"\n\n{listed}")
         yield saved
 
     def _quoted(self) -> Report:
@@ -257,7 +259,7 @@ class _Work:
             self.by.desk.drop(self.run)
         return whole
 
-    def _keep(self, run: Run) -> None:
+    def _keep(self, run: ResearchRun) -> None:
         self.run = replace(run, usage=self.spending.usage, cost=self.spending.cost)
         self.by.desk.keep(self.run, self.findings.ids)
 
@@ -289,6 +291,6 @@ class _Title:
         return held
 
 
-def _part(finding: Finding) -> Part:
+def _part(finding: Finding) -> ReportPart:
     query = finding.query
-    return Part(query.text, query.heading, query.round, len(finding.evidence.passages), finding.is_known)
+    return ReportPart(query.text, query.heading, query.round, len(finding.evidence.passages), finding.is_known)

@@ -8,8 +8,8 @@ from functools import cache
 from importlib import resources
 
 from recollect.answer.ask.generate import Generated, generate
-from recollect.answer.chat.events import Again, Words
-from recollect.answer.intents import Settings
+from recollect.answer.chat.events import Again, AnswerWords
+from recollect.answer.intents import IntentSettings
 from recollect.answer.research.findings import Findings
 from recollect.answer.research.plan import named
 from recollect.answer.research.searching import SETTINGS
@@ -27,13 +27,13 @@ def system() -> str:
 
 def write(
     model: TalkingModel, question: str, findings: Findings, tokens: tuple[int, int]
-) -> Generator[Words | Again | Generated, None, None]:
+) -> Generator[AnswerWords | Again | Generated, None, None]:
     """The words of the report as they come, and last the whole of it. Raises ModelError.
 
     `tokens` are those that the material may have, and the report.
     """
     material, answer = tokens
-    settings: Settings = replace(SETTINGS, material_tokens=min(material, _MOST), answer_tokens=answer)
+    settings: IntentSettings = replace(SETTINGS, material_tokens=min(material, _MOST), answer_tokens=answer)
     yield from generate(
         model,
         findings.as_evidence(question),

@@ -4,7 +4,7 @@ The index (`vector_search`) names what there is with what it costs, the run (`ge
 said around it, and the full text comes by ids (`get_messages_by_ids`).
 """
 
-from recollect.answer.tools.base import Tool, ToolAnswer
+from recollect.answer.tools.base import MemoryTool, ToolAnswer
 from recollect.answer.tools.toolbox import TOOLS, Toolbox
 
-__all__ = ["TOOLS", "Tool", "ToolAnswer", "Toolbox"]
+__all__ = ["TOOLS", "MemoryTool", "ToolAnswer", "Toolbox"]

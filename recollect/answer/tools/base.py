@@ -22,7 +22,7 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class MemoryTool:
     """A tool: what a model is told of it, and the function that does it: it writes the text on its desk, and returns
     the same as data, a record of the type `result`. `example`: good arguments.
     """
@@ -53,7 +53,7 @@ def tool(description: str, *, writes: bool = False, **example: Any) -> Callable[
     def made(function: F) -> F:
         arguments = arguments_of(function, skip=1)
         result = get_type_hints(function)["return"]
-        function.tool = Tool(  # type: ignore[attr-defined]
+        function.tool = MemoryTool(  # type: ignore[attr-defined]
             function.__name__, description, function, arguments, result, example, writes
         )
         return function
@@ -61,6 +61,6 @@ def tool(description: str, *, writes: bool = False, **example: Any) -> Callable[
     return made
 
 
-def tools_of(functions: Sequence[Callable[..., object]]) -> tuple[Tool, ...]:
+def tools_of(functions: Sequence[Callable[..., object]]) -> tuple[MemoryTool, ...]:
     """The tools that functions were made."""
     return tuple(function.tool for function in functions)  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ def count(text: str) -> int:
 
 
 @dataclass(slots=True)
-class Desk:
+class ToolOutput:
     """Where one call is answered: the calls of the memory, and the room that there is for the answer. `mark` goes
     around the words of it that a tool returns as data.
     """

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.answer.tools.desk import Desk, begin_of, count, head_of
+from recollect.answer.tools.desk import ToolOutput, begin_of, count, head_of
 from recollect.answer.tools.results import Attachment, ShownMessage, shown_attachment, shown_message
 from recollect.record import Message
 from recollect.text.sentences import first_span
@@ -14,7 +14,7 @@ from recollect.text.sentences import first_span
 _EACH = 300  # tokens of a message that stands in a list: the rest is loaded by its id
 
 
-def put_whole(desk: Desk, message: Message, offset: int) -> ShownMessage:
+def put_whole(desk: ToolOutput, message: Message, offset: int) -> ShownMessage:
     """A message from a character on, with what is attached to it once its text has ended."""
     length = len(message.content)
     end = desk.add_some(head_of(message, conversation=True), message.content, offset)
@@ -34,7 +34,7 @@ def put_whole(desk: Desk, message: Message, offset: int) -> ShownMessage:
     return shown_message(message, shown, desk.mark, next_offset=more, attachments=attached)
 
 
-def tell_rest(desk: Desk, call: str, offset: int, end: int | None, length: int) -> int | None:
+def tell_rest(desk: ToolOutput, call: str, offset: int, end: int | None, length: int) -> int | None:
     """Says how to get what is left of a text; returns the character at which it goes on, None at its end."""
     at = offset if end is None else end
     if offset and offset >= length:
@@ -45,7 +45,7 @@ def tell_rest(desk: Desk, call: str, offset: int, end: int | None, length: int) 
     return None
 
 
-def put_in_full(desk: Desk, messages: Sequence[Message]) -> tuple[list[ShownMessage], list[Message]]:
+def put_in_full(desk: ToolOutput, messages: Sequence[Message]) -> tuple[list[ShownMessage], list[Message]]:
     """Puts messages down whole while there is room; the first in part, if need be. Returns those, and what is left."""
     shown: list[ShownMessage] = []
     for place, message in enumerate(messages):
@@ -61,7 +61,7 @@ def put_in_full(desk: Desk, messages: Sequence[Message]) -> tuple[list[ShownMess
     return shown, []
 
 
-def entry(desk: Desk, message: Message) -> tuple[str, ShownMessage]:
+def entry(desk: ToolOutput, message: Message) -> tuple[str, ShownMessage]:
     """A message in a list, as text and as data: whole where it is short, else its beginning."""
     head, text = head_of(message), message.content
     if message.tokens <= _EACH:
@@ -71,7 +71,7 @@ def entry(desk: Desk, message: Message) -> tuple[str, ShownMessage]:
     return f"{head}\n{text[:end]}…", shown_message(message, text[:end], desk.mark, next_offset=end)
 
 
-def put_entries(desk: Desk, messages: Sequence[Message]) -> list[ShownMessage]:
+def put_entries(desk: ToolOutput, messages: Sequence[Message]) -> list[ShownMessage]:
     """Puts messages down as a list while there is room, one at least; returns those."""
     shown: list[ShownMessage] = []
     for message in messages:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from recollect.answer.tools.base import tool
-from recollect.answer.tools.desk import Desk, begin_of
+from recollect.answer.tools.desk import ToolOutput, begin_of
 from recollect.answer.tools.results import ShownFact, ShownFacts, shown_fact
 from recollect.answer.tools.schema import About
 from recollect.record import utc_now
@@ -31,7 +31,7 @@ _CATEGORIES = ("", "semantic", "episodic", "procedural", "prospective", "working
     value="5 mg a day",
 )
 def store_fact(
-    desk: Desk,
+    desk: ToolOutput,
     content: Annotated[str, About("The statement, as one sentence.")],
     concept: Annotated[str, About("What of it: home, job, deadline, dose of prednisolone …")] = "",
     entity: Annotated[str, About("Whom or what it is about; left out, the user.")] = "",
@@ -66,7 +66,7 @@ def store_fact(
     limit=10,
 )
 def search_facts(
-    desk: Desk,
+    desk: ToolOutput,
     query: Annotated[str, About("Whom or what, and what of them.")],
     limit: Annotated[int, About("How many facts.", 1, _MOST)] = 10,
 ) -> ShownFacts:
@@ -86,7 +86,7 @@ def search_facts(
     limit=50,
 )
 def get_all_facts(
-    desk: Desk,
+    desk: ToolOutput,
     limit: Annotated[int, About("How many facts.", 1, _MOST)] = 50,
     offset: Annotated[int, About("How many to leave out: to go on where the last answer ended.", 0, 1e9)] = 0,
 ) -> ShownFacts:
@@ -104,7 +104,7 @@ def get_all_facts(
 FACT_TOOLS = (store_fact, search_facts, get_all_facts)
 
 
-def _entries(desk: Desk, facts: Sequence[Fact]) -> list[ShownFact]:
+def _entries(desk: ToolOutput, facts: Sequence[Fact]) -> list[ShownFact]:
     """Puts facts down while there is room, one at least; returns those."""
     for place, fact in enumerate(facts):
         if not desk.add_entry(_line(fact), first=not place):
@@ -112,7 +112,7 @@ def _entries(desk: Desk, facts: Sequence[Fact]) -> list[ShownFact]:
     return [_shown(desk, fact) for fact in facts]
 
 
-def _shown(desk: Desk, fact: Fact, replaced: str | None = None) -> ShownFact:
+def _shown(desk: ToolOutput, fact: Fact, replaced: str | None = None) -> ShownFact:
     return shown_fact(fact, _words(fact), _proofs(fact), desk.mark, replaced=replaced)
 
 

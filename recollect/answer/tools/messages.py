@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from recollect.answer.tools.base import tool
-from recollect.answer.tools.desk import Desk, begin_of, count, head_of_call, listed
+from recollect.answer.tools.desk import ToolOutput, begin_of, count, head_of_call, listed
 from recollect.answer.tools.entries import entry, put_entries, put_in_full, put_whole, tell_rest
 from recollect.answer.tools.results import ShownCall, ShownCalls, ShownMessage, ShownMessages, shown_call, shown_message
 from recollect.answer.tools.schema import About
@@ -29,7 +29,7 @@ Limit = Annotated[int, About("How many to list at most.", 1, MOST_LISTED)]
     "Takes an id from an index, a search or another tool. A long text comes in parts: pass the offset that is told.",
     id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
-def get_message_by_id(desk: Desk, id: Id, offset: Offset = 0) -> ShownMessage:
+def get_message_by_id(desk: ToolOutput, id: Id, offset: Offset = 0) -> ShownMessage:
     """One message, from a character on."""
     return put_whole(desk, desk.calls.get_message_by_id(plain(id)), offset)
 
@@ -40,7 +40,7 @@ def get_message_by_id(desk: Desk, id: Id, offset: Offset = 0) -> ShownMessage:
     ids=["01JB3D9Q0Z5X8RV6M2T7KWYN4C", "01JB3DA1M8F2E6G0H5J9K3P7QT"],
 )
 def get_messages_by_ids(
-    desk: Desk, ids: Annotated[list[str], About("The ids of messages or chunks.", 1, MOST_IDS)]
+    desk: ToolOutput, ids: Annotated[list[str], About("The ids of messages or chunks.", 1, MOST_IDS)]
 ) -> ShownMessages:
     """Messages in the order asked for."""
     wanted = list(dict.fromkeys(map(plain, ids)))
@@ -63,7 +63,7 @@ def get_messages_by_ids(
     chunk=3,
 )
 def get_message_with_chunks(
-    desk: Desk,
+    desk: ToolOutput,
     id: Id,
     chunk: Annotated[
         int, About("The number of the chunk to begin with; without it, the index of chunks.", 0, 1e6)
@@ -92,7 +92,7 @@ def get_message_with_chunks(
     depth=5,
 )
 def get_conversation_thread(
-    desk: Desk,
+    desk: ToolOutput,
     message_id: Id,
     depth: Annotated[int, About("How many messages before, and as many after it.", 0, DEEPEST)] = 5,
 ) -> ShownMessages:
@@ -125,7 +125,7 @@ def get_conversation_thread(
     limit=20,
 )
 def get_period_messages(
-    desk: Desk,
+    desk: ToolOutput,
     period: Annotated[
         str, About('today, yesterday, this_week, last_month, 2025-03, "March 2025", "2025-03-01 to 2025-03-14", older.')
     ],
@@ -150,7 +150,7 @@ def get_period_messages(
     limit=20,
 )
 def get_topic_messages(
-    desk: Desk,
+    desk: ToolOutput,
     topic: Annotated[str, About("The topic's label or id.")],
     limit: Limit = 20,
     offset: Skip = 0,
@@ -166,7 +166,7 @@ def get_topic_messages(
     limit=20,
 )
 def get_cluster(
-    desk: Desk,
+    desk: ToolOutput,
     cluster_id: Annotated[str, About("The cluster's id, as the index gives it.")],
     limit: Limit = 20,
     offset: Skip = 0,
@@ -183,7 +183,7 @@ def get_cluster(
     "A long result comes in parts: pass the offset that is told.",
     id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
-def get_tool_call(desk: Desk, id: Id, offset: Offset = 0) -> ShownCall:
+def get_tool_call(desk: ToolOutput, id: Id, offset: Offset = 0) -> ShownCall:
     """One tool call, its result from a character on."""
     call = desk.calls.get_tool_call(plain(id))
     tokens, arguments = count(call.result), begin_of(call.arguments, 2_000)
@@ -197,7 +197,7 @@ def get_tool_call(desk: Desk, id: Id, offset: Offset = 0) -> ShownCall:
     "Use this to see which tools were called for a message, with what arguments, and how long their results are.",
     message_id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
-def get_tool_calls_by_message(desk: Desk, message_id: Id, offset: Skip = 0) -> ShownCalls:
+def get_tool_calls_by_message(desk: ToolOutput, message_id: Id, offset: Skip = 0) -> ShownCalls:
     """The tool calls of a message, each with the beginning of its result."""
     calls = desk.calls.get_tool_calls_by_message(plain(message_id))
     if not calls:
@@ -242,7 +242,7 @@ def plain(id: str) -> str:
     return id.strip().strip("[]()<>{}\"'`#.,;: \n\t").removeprefix("id:").removeprefix("id=").strip()
 
 
-def _place(desk: Desk, id: str, messages: Sequence[Message]) -> int:
+def _place(desk: ToolOutput, id: str, messages: Sequence[Message]) -> int:
     """Where the message of an id stands among others; the first of them where it is a conversation's."""
     try:
         found = desk.calls.get_message_by_id(id)
@@ -252,7 +252,7 @@ def _place(desk: Desk, id: str, messages: Sequence[Message]) -> int:
     return next((place for place, message in enumerate(messages) if message.id == own), 0)
 
 
-def _of_topic(desk: Desk, found: Sequence[Message], limit: int, offset: int, call: str) -> ShownMessages:
+def _of_topic(desk: ToolOutput, found: Sequence[Message], limit: int, offset: int, call: str) -> ShownMessages:
     if not found:
         desk.last("There are no more messages of this topic." if offset else "This topic has no messages.")
     shown = put_entries(desk, found[:limit])
@@ -262,7 +262,7 @@ def _of_topic(desk: Desk, found: Sequence[Message], limit: int, offset: int, cal
     return ShownMessages(messages=shown, next_offset=more)
 
 
-def _chunk_index(desk: Desk, pieces: Sequence[Message], offset: int) -> ShownMessages:
+def _chunk_index(desk: ToolOutput, pieces: Sequence[Message], offset: int) -> ShownMessages:
     total = sum(piece.tokens for piece in pieces)
     desk.add(f"{len(pieces)} chunks, {total:,} tokens in all; each is loaded by its id, or from `chunk` on.")
     shown: list[ShownMessage] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from recollect.answer.tools.base import tool
-from recollect.answer.tools.desk import Desk, day_of
+from recollect.answer.tools.desk import ToolOutput, day_of
 from recollect.answer.tools.entries import put_in_full
 from recollect.answer.tools.finding import FoundText, texts_to_load
 from recollect.answer.tools.results import MOST_OF_TITLE, ShownMessages, ShownResults, shown_result
@@ -30,7 +30,7 @@ _NOTHING = "Nothing was found. Try other words, or fewer; or a period."
     limit=10,
 )
 def vector_search(
-    desk: Desk,
+    desk: ToolOutput,
     query: Query,
     limit: Annotated[int, About("How many results.", 1, _MOST_RESULTS)] = 10,
     offset: Annotated[int, About("How many results to leave out: to see further ones.", 0)] = 0,
@@ -61,7 +61,7 @@ def vector_search(
     auto_limit=5,
 )
 def search_and_retrieve(
-    desk: Desk,
+    desk: ToolOutput,
     query: Query,
     auto_limit: Annotated[int, About("How many texts to load.", 1, _MOST_LOADED)] = 5,
 ) -> ShownMessages:

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from recollect.answer.tools.base import Tool, ToolAnswer, tools_of
+from recollect.answer.tools.base import MemoryTool, ToolAnswer, tools_of
 from recollect.answer.tools.calls import Remembers, ToolCalls
-from recollect.answer.tools.desk import Desk, count
+from recollect.answer.tools.desk import ToolOutput, count
 from recollect.answer.tools.factual import FACT_TOOLS
 from recollect.answer.tools.messages import HOW_TO_FIND, MESSAGE_TOOLS
 from recollect.answer.tools.schema import read_arguments
@@ -19,7 +19,7 @@ from recollect.text.clean import marked
 from recollect.text.sentences import first_span
 
 #: The tools, in the order of the contract (SYSTEM.md 6).
-TOOLS: tuple[Tool, ...] = tools_of((*SEARCH_TOOLS[:1], *MESSAGE_TOOLS, *SEARCH_TOOLS[1:], *FACT_TOOLS))
+TOOLS: tuple[MemoryTool, ...] = tools_of((*SEARCH_TOOLS[:1], *MESSAGE_TOOLS, *SEARCH_TOOLS[1:], *FACT_TOOLS))
 
 Provider = Literal["anthropic", "openai", "openai-responses"]
 _PROVIDERS = ("anthropic", "openai", "openai-responses")
@@ -75,7 +75,7 @@ class Toolbox(ToolCalls):
             good = json.dumps(dict(tool.example), ensure_ascii=False)
             return self._failed(f"{tool.name}: {problem} For example: {good}")
         try:
-            desk = Desk(self, self._most - _MARKS, partial(self._marked, tool.name))
+            desk = ToolOutput(self, self._most - _MARKS, partial(self._marked, tool.name))
             result = tool.function(desk, **given)
         except NotFound as problem:
             return self._failed(f"{tool.name}: {problem.message} {HOW_TO_FIND}")
@@ -99,16 +99,16 @@ class Toolbox(ToolCalls):
         return f"{text[: span.end]} … (cut)"
 
 
-def _anthropic(tool: Tool) -> dict[str, Any]:
+def _anthropic(tool: MemoryTool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
 
 
-def _openai(tool: Tool) -> dict[str, Any]:
+def _openai(tool: MemoryTool) -> dict[str, Any]:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
     return {"type": "function", "function": function}
 
 
-def _responses(tool: Tool) -> dict[str, Any]:
+def _responses(tool: MemoryTool) -> dict[str, Any]:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
     return {"type": "function", **function, "strict": False}
 

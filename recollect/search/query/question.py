@@ -8,7 +8,7 @@ from datetime import date
 
 from recollect.search.query import wants
 from recollect.search.query.phrasing import META_TERMS, without_meta, without_opening
-from recollect.search.query.wants import Order
+from recollect.search.query.wants import TimeOrder
 from recollect.text.dates import DateSpan, named_dates
 from recollect.text.language import is_english, is_foreign_script, is_sentence
 from recollect.text.relative import relative_dates, with_year, without_relative
@@ -44,7 +44,7 @@ class Question:
     wants_summary: bool = False
     is_how_to: bool = False
     asks_ever: bool = False
-    order: Order | None = None
+    order: TimeOrder | None = None
     dates: tuple[DateSpan, ...] = ()
 
 

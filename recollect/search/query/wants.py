@@ -9,7 +9,7 @@ from recollect.search.query.phrasing import words_of
 from recollect.text.dates import ANY_MONTH, ANY_SEASON, ANY_WEEKDAY
 
 
-class Order(StrEnum):
+class TimeOrder(StrEnum):
     """Which of several times is meant."""
 
     FIRST = "first"
@@ -152,13 +152,13 @@ _FIRST_WORDS = frozenset({"first", "initially", "originally", "beginning", "begi
 _LAST_WORDS = frozenset({"last", "latest", "recent", "recently", "lately"})
 
 
-def read_order(question: str) -> Order | None:
+def read_order(question: str) -> TimeOrder | None:
     """Whether the first or the last of several times is meant: "when did we first", "most recently".
 
     >>> read_order("When did I last bake bread?"), read_order("What did I say last night?")
-    (<Order.LAST: 'last'>, None)
+    (<TimeOrder.LAST: 'last'>, None)
     """
     words = words_of(question)
     if _FIRST_WORDS & words and re.search(_FIRST, question):
-        return Order.FIRST
-    return Order.LAST if _LAST_WORDS & words and re.search(_LAST, question) else None
+        return TimeOrder.FIRST
+    return TimeOrder.LAST if _LAST_WORDS & words and re.search(_LAST, question) else None

@@ -15,7 +15,7 @@ from recollect.store.passages import KINDS, ROLES, Int, Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class FacetCounts:
     """How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC,
     ascending.
     """
@@ -41,7 +41,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Facets(Spread):
+class Facets(FacetCounts):
     """How the messages are spread that hold a word of the question: all of them, counted exactly. A message of several
     kinds, by what hangs on it, counts with each.
 
@@ -49,12 +49,12 @@ class Facets(Spread):
     what was said in each month, whether it matches or not.
     """
 
-    related: Spread = field(default_factory=Spread)
+    related: FacetCounts = field(default_factory=FacetCounts)
     all_months: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As REST and the web pages show it."""
-        told = Spread.to_json(self)
+        told = FacetCounts.to_json(self)
         return told | {"related": self.related.to_json(), "all_months": dict(self.all_months)}
 
 
@@ -64,7 +64,7 @@ def count_facets(view: View, held: Rows, pool: Rows) -> Facets:
     said = {day: count for day, count in days.items() if day >= 0}
     own, related = _spread(view, held), _spread(view, pool.take(~np.isin(pool.messages, held.messages)))
     return Facets(
-        **{f.name: getattr(own, f.name) for f in fields(Spread)},
+        **{f.name: getattr(own, f.name) for f in fields(FacetCounts)},
         related=related,
         all_months=_months(np.array(list(said), np.int64), np.array(list(said.values()), np.int64)),
     )
@@ -87,7 +87,7 @@ def counted(messages: Sequence[Message], conversations: Mapping[NodeId, Conversa
     )
 
 
-def _spread(view: View, rows: Rows) -> Spread:
+def _spread(view: View, rows: Rows) -> FacetCounts:
     rows = rows.take(rows.messages > 0)
     of_kinds = np.unique(rows.messages * len(KINDS) + rows.kinds)  # each kind of a message once
     rows = rows.take(np.unique(rows.messages, return_index=True)[1])
@@ -99,7 +99,7 @@ def _spread(view: View, rows: Rows) -> Spread:
             by_id[named] = size
             sources[source] += size
     known = rows.times[rows.times > 0]
-    return Spread(
+    return FacetCounts(
         messages=len(rows),
         conversations=len(numbers),
         sources=dict(sources.most_common()),

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask.answer import Answer, Step
+from recollect.answer.ask.answer import AskAnswer, Step
 from recollect.answer.ask.generate import prompt
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.evidence import Evidence, SourcePassage
-from recollect.answer.intents import Intent, Settings
+from recollect.answer.intents import Intent, IntentSettings
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.models.language.errors import ModelNotReady
@@ -45,8 +45,8 @@ def test_an_answer_comes_as_it_is_said_with_each_number_opening_its_message(memo
     server.script.append(Says("It lost jobs at failover [1]. Its licence changed [2].", usage=(900, 20)))
     *events, answer = memory.ask_stream(QUESTION)
     assert [event.name for event in events if isinstance(event, Step)] == ["understood", "searched", "answering"]
-    assert "".join(event.text for event in events if isinstance(event, Words)) == answer.text
-    assert isinstance(answer, Answer)
+    assert "".join(event.text for event in events if isinstance(event, AnswerWords)) == answer.text
+    assert isinstance(answer, AskAnswer)
     assert answer.known
     assert answer.intent is Intent.DECISION
     assert [citation.number for citation in answer.citations] == [1, 2]
@@ -120,7 +120,7 @@ def test_a_model_that_fails_is_replaced_by_the_extract(memory: Memory, server: W
     assert any("400" in note and note.endswith("This answer quotes your conversations.") for note in answer.notes)
     server.otherwise = lambda _: Says("It lost jobs at failover [1].", fault="cut")
     *events, answer = memory.ask_stream(QUESTION)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, AskAnswer)
     assert events[-1] == Again("The model broke off.", asks=False)  # the words so far do not count
     assert answer.text == local.text
     assert answer.usage.calls
@@ -132,20 +132,20 @@ def test_code_that_is_never_closed_hides_no_citation_and_the_reader_gets_the_che
     told(memory)
     server.script.append(Says("Set this:\n```sh\nexport QUEUE=postgres\n\nJobs were lost [2], and more [9]."))
     *events, answer = memory.ask_stream(QUESTION)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, AskAnswer)
     assert answer.text.endswith("Jobs were lost [1], and more.")
     assert (answer.known, answer.removed, len(answer.citations)) == (True, 1, 1)
     at = max(at for at, event in enumerate(events) if isinstance(event, Again))
-    assert "".join(event.text for event in events[at:] if isinstance(event, Words)) == answer.text
+    assert "".join(event.text for event in events[at:] if isinstance(event, AnswerWords)) == answer.text
 
 
 def test_code_that_the_limit_of_tokens_cuts_stays_code(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("As said [1]:\n```py\nrows = found[9]", stop="limit"))
     *events, answer = memory.ask_stream(QUESTION)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, AskAnswer)
     assert answer.text == "As said [1]:\n```py\nrows = found[9]\n```"
-    assert "".join(event.text for event in events if isinstance(event, Words)) == answer.text
+    assert "".join(event.text for event in events if isinstance(event, AnswerWords)) == answer.text
 
 
 def test_a_citation_is_no_link(memory: Memory, server: WireServer) -> None:
@@ -232,7 +232,7 @@ def test_a_number_stands_for_the_message_that_the_model_was_given_under_it() -> 
         intent=Intent.QA,
         passages=tuple(SourcePassage(n, message, None, 1.0) for n, message in enumerate(messages, 1)),
     )
-    settings = Settings(material_tokens=2_000)
+    settings = IntentSettings(material_tokens=2_000)
     shown = dict(re.findall(r"\[(\d+)\] user\n\| (Heron \d+\.)", prompt(evidence, settings)))
     assert len(shown) == 50
     assert all(text == f"Heron {number}." for number, text in shown.items())

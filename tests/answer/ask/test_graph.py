@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from recollect.answer.evidence import Evidence, evidence_of
-from recollect.answer.graph import Told, related
+from recollect.answer.graph import KnownRelation, related
 from recollect.answer.intents import SETTINGS, Intent
 from recollect.memory import Memory
 from recollect.search.find import Searcher
@@ -39,7 +39,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield memory
 
 
-def told(memory: Memory, question: str, wanted: Filter = Filter(), **more: object) -> list[Told]:  # noqa: B008
+def told(memory: Memory, question: str, wanted: Filter = Filter(), **more: object) -> list[KnownRelation]:  # noqa: B008
     with memory.handle.space.view() as view:
         return list(related(view, question, wanted, **more))  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.answer.chat import loop
-from recollect.answer.chat.events import Again, Answer, ToolUsed, Words
+from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.chat.loop import MOST_CALLS, MOST_ROUNDS
 from recollect.memory import Memory
 from tests.coherent import assert_coherent
@@ -25,7 +25,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_pause", lambda problem, attempt: problem.retry_after or 0.0)
 
 
-def without_answer(memory: Memory, answer: Answer) -> None:
+def without_answer(memory: Memory, answer: ChatAnswer) -> None:
     """The turn is kept as one without a model: the question, and no words that a model broke off."""
     assert answer.model is None
     assert answer.answer_id is None
@@ -50,7 +50,7 @@ def test_a_pause_that_is_too_long_is_not_waited_for(memory: Memory, server: Wire
 def test_an_answer_that_breaks_off_is_asked_for_again_and_said_to_be(memory: Memory, server: WireServer) -> None:
     server.script += [Says("word " * 40, fault="cut"), Says("Oregano.")]
     *events, answer = list(memory.chat_stream(None, QUESTION))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ChatAnswer)
     assert answer.text == "Oregano."
     (again,) = [event for event in events if isinstance(event, Again)]
     assert "connection" in again.why or "ended" in again.why
@@ -74,10 +74,10 @@ def test_what_does_not_pass_is_replaced_by_an_extract_that_says_so(
 ) -> None:
     server.otherwise = lambda _: says
     *events, answer = memory.chat_stream(None, QUESTION)
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ChatAnswer)
     assert told in answer.note
     assert len(server.bodies) == asked
-    if any(isinstance(event, Words) for event in events):
+    if any(isinstance(event, AnswerWords) for event in events):
         assert events[-1] == Again("The model broke off.", asks=False)
     without_answer(memory, answer)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.chat.events import Answer
+from recollect.answer.chat.events import ChatAnswer
 from recollect.memory import Memory
 from recollect.testing import FakeModel
 
@@ -22,7 +22,7 @@ def helios() -> FakeModel:
     return FakeModel(ANSWERED, "Fine.")
 
 
-def drawn_from_a_message(memory: Memory) -> Answer:
+def drawn_from_a_message(memory: Memory) -> ChatAnswer:
     """An answer about Project Helios, drawn from a message that does not name it, among many others."""
     memory.store_message(RUNBOOK, conversation_id="Runbook", title="Runbook")
     memory.store_message("Noted.", "assistant", conversation_id="Runbook")
@@ -32,7 +32,7 @@ def drawn_from_a_message(memory: Memory) -> Answer:
     return memory.chat(None, ASKED)
 
 
-def assert_found_again(memory: Memory, first: Answer) -> None:
+def assert_found_again(memory: Memory, first: ChatAnswer) -> None:
     """In the conversation of the answer first of all, in a new one, and by what is related to it."""
     own = memory.chat(first.conversation_id, "Can Project Helios tolerate winter?")
     assert own.sources[0].message.content == RUNBOOK

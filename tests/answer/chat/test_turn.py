@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.chat.behind import Behind
-from recollect.answer.chat.events import Answer, ToolUsed, Words
+from recollect.answer.chat.behind import TurnWriter
+from recollect.answer.chat.events import AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.tools import TOOLS
 from recollect.derive.entities.naming import entity_id
 from recollect.errors import InvalidInput, StoreError
@@ -229,10 +229,10 @@ def test_what_is_forgotten_leaves_nothing_in_the_turn(quiet: Memory) -> None:
 def test_words_come_before_the_answer_is_whole(memory: Memory, server: WireServer) -> None:
     server.script.append(Says("word " * 12))
     *words, answer = list(memory.chat_stream(None, "Say it twelve times"))
-    assert all(isinstance(event, Words) for event in words)
+    assert all(isinstance(event, AnswerWords) for event in words)
     assert len(words) == 5
-    assert isinstance(answer, Answer)
-    assert "".join(event.text for event in words if isinstance(event, Words)).strip() == answer.text
+    assert isinstance(answer, ChatAnswer)
+    assert "".join(event.text for event in words if isinstance(event, AnswerWords)).strip() == answer.text
 
 
 def test_who_stops_listening_has_no_turn_written(memory: Memory, server: WireServer) -> None:
@@ -250,7 +250,7 @@ def test_tools_are_called_and_their_answers_are_not_kept(memory: Memory, server:
         Says("They are in the kitchen drawer."),
     ]
     *events, answer = list(memory.chat_stream(None, "Where did I put that thing for the sea?"))
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, ChatAnswer)
     (used,) = [event for event in events if isinstance(event, ToolUsed)]
     assert (used.name, used.is_error) == ("vector_search", False)
     assert "kitchen drawer" in sent(server.bodies[1])
@@ -440,7 +440,7 @@ def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
 
 
 def test_what_failed_behind_an_answer_is_told_though_a_later_turn_was_written() -> None:
-    behind, may_fail = Behind(), Event()
+    behind, may_fail = TurnWriter(), Event()
 
     def fails() -> None:
         may_fail.wait(10)

@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from recollect.answer.ask.answer import Step
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.evidence import Evidence, SourcePassage
 from recollect.answer.intents import Intent
 from recollect.answer.research.findings import Findings
@@ -262,8 +262,8 @@ def test_a_model_plans_looks_again_and_writes_with_checked_sources(memory: Memor
     assert cited(report) == {1, 2}
     assert report.removed == 1
     assert [citation.number for citation in report.citations] == [1, 2]
-    assert "".join(event.text for event in events if isinstance(event, Words)) == report.text
-    assert len([event for event in events if isinstance(event, Words)]) > 3
+    assert "".join(event.text for event in events if isinstance(event, AnswerWords)) == report.text
+    assert len([event for event in events if isinstance(event, AnswerWords)]) > 3
     assert headings(report) == ["# Database against deployment", "## The database", "## Backups", "## Sources"]
     assert report.usage.calls == 3
     assert report.usage.input_tokens == 300
@@ -278,7 +278,7 @@ def test_a_title_that_the_model_leaves_out_is_put_before_its_words(memory: Memor
     *events, report = memory.research_stream(QUESTION)
     assert isinstance(report, Report)
     assert report.text.startswith("# Database against deployment\n\n## The database\n\nThree tables [1].\n\n## Sources")
-    assert "".join(event.text for event in events if isinstance(event, Words)) == report.text
+    assert "".join(event.text for event in events if isinstance(event, AnswerWords)) == report.text
 
 
 def test_a_report_that_broke_off_is_asked_for_again_and_counted_once(memory: Memory, server: WireServer) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.chat.events import Words
+from recollect.answer.chat.events import AnswerWords
 from recollect.answer.research.claim import LENGTH
 from recollect.answer.research.report import Report
 from recollect.errors import InvalidInput, NotFound
@@ -55,7 +55,7 @@ def test_who_stops_at_the_last_words_has_the_report_that_was_paid_for(memory: Me
     server.script += [PLAN, missing(), REPORT]
     stream = memory.research_stream(QUESTION)
     for event in stream:
-        if isinstance(event, Words) and "## Sources" in event.text:
+        if isinstance(event, AnswerWords) and "## Sources" in event.text:
             break
     stream.close()
     (kept,) = memory.reports()

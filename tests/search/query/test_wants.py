@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollect.search.query import wants
 from recollect.search.query.phrasing import words_of
-from recollect.search.query.wants import Order, read_order
+from recollect.search.query.wants import TimeOrder, read_order
 from tests.paths import SHARED
 from tests.reference import all_texts, needs_shared, reference
 
@@ -92,19 +92,19 @@ def test_words_of_the_rules_in_any_order_want_what_the_reference_says(pairs: lis
 @pytest.mark.parametrize(
     ("question", "order"),
     [
-        ("When did I last bake bread?", Order.LAST),
-        ("What did we decide the first time?", Order.FIRST),
-        ("what did I use at first", Order.FIRST),
-        ("What did Ann say most recently about Rome?", Order.LAST),
-        ("when did Joanna first watch it", Order.FIRST),
-        ("the latest on the roof", Order.LAST),
+        ("When did I last bake bread?", TimeOrder.LAST),
+        ("What did we decide the first time?", TimeOrder.FIRST),
+        ("what did I use at first", TimeOrder.FIRST),
+        ("What did Ann say most recently about Rome?", TimeOrder.LAST),
+        ("when did Joanna first watch it", TimeOrder.FIRST),
+        ("the latest on the roof", TimeOrder.LAST),
         ("What did I say last night?", None),
         ("When did John have his first call-out?", None),
         ("Who won in the beginning of May?", None),
         ("What is my last name?", None),
     ],
 )
-def test_the_first_and_the_last_are_read(question: str, order: Order | None) -> None:
+def test_the_first_and_the_last_are_read(question: str, order: TimeOrder | None) -> None:
     assert read_order(question) == order
 
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from recollect.answer.tools.desk import day_of
 from recollect.answer.tools.schema import About
-from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import Answer
+    from recollect.answer.ask.answer import AskAnswer
     from recollect.answer.evidence import Citation
 
 _CITED = record(
@@ -32,21 +32,21 @@ _CITED = record(
     ),
     question="Why did we choose Postgres for the job queue?",
 )
-def ask(call: Call, question: Annotated[str, About("The question, in a sentence.")]) -> Reply:
+def ask(call: ServerCall, question: Annotated[str, About("The question, in a sentence.")]) -> ServerReply:
     """The answer, once its steps are told."""
-    from recollect.answer.ask.answer import Answer, Step
+    from recollect.answer.ask.answer import AskAnswer, Step
 
-    answer: Answer | None = None
+    answer: AskAnswer | None = None
     for event in call.memory.ask_stream(question):
         match event:
             case Step(name, detail):
                 call.tell(f"{name}: {detail}")
-            case Answer():
+            case AskAnswer():
                 answer = event
     assert answer is not None
     namespace = str(call.memory.namespace)
     cited = [_cited(call, citation) for citation in answer.citations]
-    return Reply(
+    return ServerReply(
         recalled(_told(answer), "ask", namespace),
         {
             "question": answer.question,
@@ -60,7 +60,7 @@ def ask(call: Call, question: Annotated[str, About("The question, in a sentence.
     )
 
 
-def _told(answer: Answer) -> str:
+def _told(answer: AskAnswer) -> str:
     sources = [f"[{c.number}] {_source(c)}: {' '.join(c.quote.split())}" for c in answer.citations]
     return "\n".join([answer.text, *(["", "Sources:", *sources] if sources else []), *answer.notes])
 
@@ -72,7 +72,7 @@ def _source(citation: Citation) -> str:
     return f"{', '.join(filter(None, named))} (id {citation.message.id})"
 
 
-def _cited(call: Call, citation: Citation) -> dict[str, Any]:
+def _cited(call: ServerCall, citation: Citation) -> dict[str, Any]:
     message, conversation = citation.message, citation.conversation
     return {
         "n": citation.number,

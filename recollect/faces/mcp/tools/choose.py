@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from recollect.answer.tools import TOOLS, Tool, Toolbox
+from recollect.answer.tools import TOOLS, MemoryTool, Toolbox
 from recollect.faces.mcp.tools.asking import ask
-from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, ServerTool, tool_of
 from recollect.faces.mcp.tools.preparing import context
 from recollect.faces.mcp.tools.searching import fetch, search
 from recollect.faces.mcp.tools.sets import CORE
@@ -28,7 +28,7 @@ def tools_of(which: str, *, read_only: bool = False) -> tuple[ServerTool, ...]:
     return tuple(tool for tool in tools if not (read_only and tool.writes))
 
 
-def _of_toolbox(tool: Tool) -> ServerTool:
+def _of_toolbox(tool: MemoryTool) -> ServerTool:
     """A tool of the toolbox: its text is for a model, measured in tokens, its record the same for a program."""
     record: TypeAdapter[Any] = TypeAdapter(tool.result)
     return ServerTool(
@@ -43,15 +43,15 @@ def _of_toolbox(tool: Tool) -> ServerTool:
     )
 
 
-def _through_toolbox(name: str, record: TypeAdapter[Any], *, writes: bool) -> Callable[..., Reply]:
-    def run(call: Call, **arguments: object) -> Reply:
+def _through_toolbox(name: str, record: TypeAdapter[Any], *, writes: bool) -> Callable[..., ServerReply]:
+    def run(call: ServerCall, **arguments: object) -> ServerReply:
         if writes:
             check_recording()
         namespace = str(call.memory.namespace)
         answer = Toolbox(call.memory, namespace=namespace).call(name, arguments)
         if answer.is_error:
-            return Reply(answer.text, is_error=True)
-        return Reply(
+            return ServerReply(answer.text, is_error=True)
+        return ServerReply(
             answer.text, record.dump_python(answer.result, mode="json", exclude_none=True) | {"namespace": namespace}
         )
 

@@ -6,16 +6,15 @@ from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
 
-from recollect.answer.ask.answer import Answer, Step
-from recollect.answer.chat.events import Again, ToolUsed, Words
-from recollect.answer.chat.events import Answer as ChatAnswer
+from recollect.answer.ask.answer import AskAnswer, Step
+from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.research.report import Report, SavedReport
 from recollect.context.brief.brief import Brief
 from recollect.context.result import Context
 from recollect.faces.http.events import answered, in_events
 from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import WHOLE_STORE, Scoped
-from recollect.faces.present.results import Items, Whole
+from recollect.faces.present.results import PageView, Whole
 from recollect.faces.rest.base import calls, family
 from recollect.faces.rest.bodies import ChatQuestion, QuestionBody, ResearchQuestion, ToPrepare, ToResolve
 from recollect.ingest.requested import Requested
@@ -30,15 +29,15 @@ _EXAMPLE = 'event: step\ndata: {"name":"searched","detail":"…"}\n\nevent: resu
 _TURN = "The `words` of the answer as they come, each `tool` that was called, `again`; last `result` or `error`."
 _WORDS = 'event: words\ndata: {"text":"It cost "}\n\nevent: result\ndata: {"answer":"…"}\n\n'
 #: What is told before the result, by the names of the events.
-_TOLD = {Step: "step", Words: "words", Again: "again", ToolUsed: "tool"}
+_TOLD = {Step: "step", AnswerWords: "words", Again: "again", ToolUsed: "tool"}
 
 
 @routes.post(
     "/ask", responses=in_events(_STEPS, _EXAMPLE), dependencies=[ONCE], openapi_extra=calls("ask", "ask_stream")
 )
-def ask(request: Request, memory: Scoped, asked: QuestionBody) -> Answer | Response:
+def ask(request: Request, memory: Scoped, asked: QuestionBody) -> AskAnswer | Response:
     """Answers a question from what was said, with numbered citations, or says that the conversations do not say."""
-    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _TOLD, Answer)
+    return answered(request, lambda: memory.ask_stream(**asked.model_dump()), _TOLD, AskAnswer)
 
 
 @routes.post(
@@ -53,9 +52,9 @@ def research(request: Request, memory: Scoped, asked: ResearchQuestion) -> Repor
 
 
 @routes.get("/reports")
-def reports(memory: Scoped) -> Items[SavedReport]:
+def reports(memory: Scoped) -> PageView[SavedReport]:
     """The reports that are kept and the research that was interrupted, the newest first."""
-    return Items(memory.reports())
+    return PageView(memory.reports())
 
 
 @routes.get("/reports/{id}")
@@ -87,9 +86,9 @@ def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
 
 
 @routes.get("/requests")
-def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> Items[Requested]:
+def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> PageView[Requested]:
     """What the newest requests of the proxy, of chats, MCP clients and hooks were given, the newest first."""
-    return Items(memory.integration.requests(limit))
+    return PageView(memory.integration.requests(limit))
 
 
 @routes.get("/brief", dependencies=[WHOLE_STORE])

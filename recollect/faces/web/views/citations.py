@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 
 from recollect.answer.ask.answer import Step
-from recollect.answer.chat.events import Again, Words
+from recollect.answer.chat.events import Again, AnswerWords
 from recollect.errors import NotFound
 from recollect.faces.web.page import address
 from recollect.faces.web.runs import RunEvent, WebRun
@@ -242,7 +242,7 @@ def text_so_far(events: list[RunEvent]) -> str:
     """The text as far as it has come, since it was last begun."""
     parts: list[str] = []
     for told in events:
-        if isinstance(told.event, Words):
+        if isinstance(told.event, AnswerWords):
             parts.append(told.event.text)
         elif isinstance(told.event, Again):
             parts = []
