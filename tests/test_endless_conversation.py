@@ -17,7 +17,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from recollect.answer.tools.desk import count
+from recollect.answer.tools.output import count
 from recollect.errors import InvalidInput, NotFound
 from recollect.record.nodes import MessageChunk
 from tests.coherent import assert_tree

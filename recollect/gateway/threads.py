@@ -210,9 +210,9 @@ class Threads:
             return self._alone(request, conversation, is_retried=asked.is_retried)
         # Two talks may begin alike: who has heard no answer yet, and names no conversation, begins a new one, unless he
         # goes on without the answer, or with calls that we passed on.
-        is_known = conversation is not None or (
-            len(said) > 1 and self._is_unheard(self._turns.find(realm, names[said[0]]))
-        )
+        # He has heard one, too, who tells what was forgotten.
+        is_unheard = len(said) > 1 and self._is_unheard(self._turns.find(realm, names[said[0]]))
+        is_known = conversation is not None or talk.forgotten > 0 or is_unheard
         for some in (said[-LOOKED_UP:], said[:-LOOKED_UP]):
             if (at := self._known(request, some, unproven=None if is_known else min(said, default=None))) is not None:
                 after, message = _further_on(request, *at)

@@ -128,7 +128,7 @@ class Selection:
         now: datetime,
     ) -> Selection:
         """What ids and options mean. Raises InvalidInput where they name nothing, NotFound."""
-        from recollect.search.query.times import read_period
+        from recollect.search.query.request import read_period
 
         if not (ids or sources or since or until or before or everything):
             raise InvalidInput(

@@ -13,12 +13,10 @@ from recollect.memory.handle import LIVE_SOURCE, Handle, several
 from recollect.record import checked_id, iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskEvent
-    from recollect.answer.ask.understand import Remembered
-    from recollect.answer.chat.events import ChatEvent
+    from recollect.answer.ask import Remembered
     from recollect.answer.chat.session import Chat, Options
-    from recollect.answer.research.report import ReportEvent
     from recollect.answer.research.saving import ResearchRun, ResearchStore
+    from recollect.answer.results import AskEvent, ChatEvent, ReportEvent
     from recollect.answer.tools import Toolbox
     from recollect.context import IndexConfig, Patience, ToolNames
     from recollect.context.building import ContextBuilder
@@ -64,8 +62,7 @@ class Answering:
         self, question: str, intent: str | None, source: Any, role: Any, filters: Mapping[str, Any]
     ) -> Generator[AskEvent, None, None]:
         """The events of an answer."""
-        from recollect.answer.ask import NO_QUESTION
-        from recollect.answer.ask.session import Asker
+        from recollect.answer.ask import NO_QUESTION, Asker
         from recollect.answer.intents import named_intent
 
         handle = self._handle
@@ -86,7 +83,7 @@ class Answering:
     @cached_property
     def _remembered(self) -> Remembered:
         """What models made of questions."""
-        from recollect.answer.ask.understand import Remembered
+        from recollect.answer.ask import Remembered
 
         return Remembered()
 
@@ -137,8 +134,7 @@ class Answering:
         others: Mapping[str, Any],
     ) -> Generator[ReportEvent, None, None]:
         """The events of a report, which is saved."""
-        from recollect.answer.research.budget import Budget
-        from recollect.answer.research.saving import ResearchRun
+        from recollect.answer.research.saving import Budget, ResearchRun
         from recollect.answer.research.session import Researcher
         from recollect.text.clean import clean_text
 

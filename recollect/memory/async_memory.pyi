@@ -5,13 +5,10 @@ from pathlib import Path
 from threading import Event
 from typing import Any, BinaryIO, Literal
 
-from recollect.answer.ask.answer import AskAnswer, AskEvent
-from recollect.answer.chat.events import ChatAnswer, ChatEvent
 from recollect.answer.chat.session import Save
-from recollect.answer.research.report import Report, ReportEvent, SavedReport
+from recollect.answer.results import AskAnswer, AskEvent, ChatAnswer, ChatEvent, Report, ReportEvent, SavedReport
 from recollect.answer.tools import MemoryTool, Toolbox
-from recollect.answer.tools.base import ToolAnswer
-from recollect.answer.tools.finding import FoundText
+from recollect.answer.tools.base import FoundText, ToolAnswer
 from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context, Patience, ToolNames
 from recollect.context import IndexConfig as RecollectIndexConfig

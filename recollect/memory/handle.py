@@ -28,7 +28,7 @@ from recollect.store.transfer import every
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.behind import TurnWriter, TurnWriters
+    from recollect.answer.chat.writing import TurnWriter, TurnWriters
     from recollect.derive.entities.by_hand import ByHand
     from recollect.derive.facts.correct import Corrections
     from recollect.importers.base import Entry
@@ -227,7 +227,7 @@ class Handle:
     @cached_property
     def turns(self) -> TurnWriters:
         """What writes turns behind the answers of this handle and of those beside it."""
-        from recollect.answer.chat.behind import TurnWriters
+        from recollect.answer.chat.writing import TurnWriters
 
         return self._opened.turns if self._opened else TurnWriters()
 
@@ -297,7 +297,7 @@ class Handle:
         """The sources that are named. Raises InvalidInput for one that is not there."""
         if not named:
             return ()
-        from recollect.search.query.sources import checked_sources
+        from recollect.search.query.request import checked_sources
 
         with self.space.view() as view:
             return checked_sources(view, several(named))
@@ -306,7 +306,7 @@ class Handle:
         self, source: str | Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
     ) -> Where:
         """Which conversations a list shows, newest first. Raises InvalidInput."""
-        from recollect.search.query.times import read_period
+        from recollect.search.query.request import read_period
 
         first, last = (None, None) if since is until is None else read_period(since, until, None, self.clock())
         return Where(

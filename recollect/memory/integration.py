@@ -111,9 +111,9 @@ class Integration:
         becomes "How does Project Titan scale?". By the model, where one is set, else by rules; what is not certain
         stays.
         """
-        from recollect.answer.chat.recent import recent
+        from recollect.answer.chat.prompt import recent
         from recollect.answer.graph import Neighbourhood
-        from recollect.answer.references.model import resolve
+        from recollect.answer.references.rules import resolve
 
         own = NodeId(conversation_id)
         self.handle.behind.settle(own)

@@ -39,10 +39,8 @@ from recollect.store import Where
 from recollect.store.transfer import every
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer, AskEvent
-    from recollect.answer.chat.events import ChatAnswer, ChatEvent
     from recollect.answer.chat.session import Save
-    from recollect.answer.research.report import Report, ReportEvent, SavedReport
+    from recollect.answer.results import AskAnswer, AskEvent, ChatAnswer, ChatEvent, Report, ReportEvent, SavedReport
     from recollect.answer.tools import Toolbox
     from recollect.context import Context, IndexConfig, Patience, ToolNames
     from recollect.context.brief import Brief
@@ -315,7 +313,7 @@ class Memory:
         DECISION, CODE_LOOKUP, SYNTHESIS) is read from the question, unless given. Nothing is written. Raises
         InvalidInput, StoreError.
         """
-        from recollect.answer.ask.answer import AskAnswer
+        from recollect.answer.results import AskAnswer
 
         filters = {"conversation": conversation, "since": since, "until": until, "before": before, "mode": mode}
         return end_of(self._answering.ask(question, intent, source, role, filters), AskAnswer)
@@ -357,7 +355,7 @@ class Memory:
         or behind the answer; the next turn sees it either way. Without a model, or where it fails, the answer says so
         and quotes the messages that may answer. Raises InvalidInput, StoreError; then nothing was written.
         """
-        from recollect.answer.chat.events import ChatAnswer
+        from recollect.answer.results import ChatAnswer
 
         stream = self.chat_stream(conversation_id, text, budget=budget, mode=mode, title=title, tools=tools, save=save)
         return end_of(stream, ChatAnswer)
@@ -409,7 +407,7 @@ class Memory:
         for twice. A report rests on what was said, never on other reports. One that found nothing is not saved. Raises
         InvalidInput, NotFound, StoreError.
         """
-        from recollect.answer.research.report import Report
+        from recollect.answer.results import Report
 
         stream = self.research_stream(
             question,
@@ -463,7 +461,7 @@ class Memory:
         """A report that is kept, by its id or the end of one, with what it cites and is there still. Raises NotFound,
         InvalidInput.
         """
-        from recollect.answer.research.kept import report_of
+        from recollect.answer.research.writing import report_of
 
         document = self._answering.desk.finished(id)
         with self.handle.space.view() as view:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.answer.ask.answer import AskAnswer
-from recollect.answer.extract.showing import shortened, size
+from recollect.answer.extract.quotes import shortened, size
+from recollect.answer.results import AskAnswer
 from recollect.memory import Memory
 from recollect.record import Role
 

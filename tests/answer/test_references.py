@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.references.__main__ import SETS, dialogues, measure
 from recollect.answer.references.candidates import TurnText, candidates
-from recollect.answer.references.rules import may_refer, resolve
+from recollect.answer.references.rules import may_refer, resolve_by_rules
 from recollect.memory import Memory
 from tests.models.language.wire_server import Says, WireServer, says
 
@@ -25,7 +25,7 @@ def test_half_of_the_dialogues_have_nothing_to_resolve(name: str) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_what_needs_no_change_stays_and_what_is_resolved_is_right(name: str) -> None:
-    score = measure(dialogues(name), lambda question, lines: resolve(question, lines).text)
+    score = measure(dialogues(name), lambda question, lines: resolve_by_rules(question, lines).text)
     assert [dialogue.id for dialogue, _ in score.disturbed] == []
     assert [dialogue.id for dialogue, _ in score.wrong] == []
     assert score.right >= 28
@@ -37,7 +37,7 @@ def test_a_model_is_asked_wherever_something_is_to_be_resolved(name: str) -> Non
 
 
 def test_every_reference_is_told() -> None:
-    found = resolve("How does it scale, and what does its team use?", TITAN)
+    found = resolve_by_rules("How does it scale, and what does its team use?", TITAN)
     assert found.text == "How does Project Titan scale, and what does Project Titan's team use?"
     assert [(one.said, one.meant) for one in found.references] == [("it", "Project Titan"), ("its", "Project Titan")]
     assert (found.by, found.changed) == ("rules", True)
@@ -66,24 +66,24 @@ def test_what_is_typed_without_marks_and_capitals_is_spoken_of_too(
     said: str, answer: str, question: str, meant: str
 ) -> None:
     """D5."""
-    assert resolve(question, [TurnText(True, said), TurnText(False, answer)]).text == meant
+    assert resolve_by_rules(question, [TurnText(True, said), TurnText(False, answer)]).text == meant
 
 
 def test_what_may_be_a_person_or_a_thing_is_not_passed_over() -> None:
     lines = [TurnText(True, "Tell me about Acme Rocket"), TurnText(False, "Acme Rocket is a launcher. It uses Python.")]
-    assert not resolve("how does it scale", lines).changed
+    assert not resolve_by_rules("how does it scale", lines).changed
 
 
 def test_two_that_are_equally_likely_are_left_alone() -> None:
     lines = [TurnText(True, "Should I use Redis and Kafka?"), TurnText(False, "Both have their place.")]
-    assert not resolve("How much memory does it need?", lines).changed
+    assert not resolve_by_rules("How much memory does it need?", lines).changed
 
 
 def test_neighbours_in_the_graph_decide_between_two() -> None:
     lines = [TurnText(True, "I read about Redis, and then about Kafka."), TurnText(False, "Both have their place.")]
     question = "Does it come from LinkedIn?"
-    assert not resolve(question, lines).changed
-    found = resolve(question, lines, lambda names, others: [5.0 if name == "Kafka" else 0.0 for name in names])
+    assert not resolve_by_rules(question, lines).changed
+    found = resolve_by_rules(question, lines, lambda names, others: [5.0 if name == "Kafka" else 0.0 for name in names])
     assert found.text == "Does Kafka come from LinkedIn?"
 
 

@@ -10,7 +10,7 @@ import pytest
 from recollect.gateway.exchange import Endless
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
-from tests.gateway.test_loops import SCOPE, assistant, begin, say, user
+from tests.gateway.test_loops import SCOPE, assistant, begin, say, step, talks, user
 
 WIRES = pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
 NAMED = {**SCOPE, "x-recollect-conversation": "main"}
@@ -118,3 +118,21 @@ def test_a_summary_goes_on_beside_an_exchange_that_was_forgotten(
     (row,) = own.conversations()
     told = [m.content for m in own.latest(row.conversation.id, 99)]
     assert told == [*stays, "And now?", "It is 9 metres high."]
+
+
+@WIRES
+def test_a_first_answer_that_was_forgotten_begins_no_other_talk(
+    memory: Memory, endless: Callable[[], Endless], wire: Wire
+) -> None:
+    """Of the first exchange the question is left: the calls that would prove it went with the answer."""
+    items: list[Any] = [user("What of the lighthouse in Faro?")]
+    say(begin(endless(), wire, items), calls=(("c1", "{}"),), name="a1")
+    items += step(wire, "c1", "{}", "It is 26 metres high.")
+    say(begin(endless(), wire, items), "It is 26 metres high, says the list.", name="a2")
+    items += [assistant("It is 26 metres high, says the list."), user("And in Lagos?")]
+    own = memory.beside("default")
+    (row,) = own.conversations()
+    own.forget(own.latest(row.conversation.id, 1)[0].id)
+    say(begin(endless(), wire, items), "That one is lower.", name="a3")
+    (told,) = talks(own)
+    assert (told[0], told[-2:]) == ("What of the lighthouse in Faro?", ["And in Lagos?", "That one is lower."])

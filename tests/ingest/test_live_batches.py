@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect.answer.tools.desk import count
+from recollect.answer.tools.output import count
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Thread

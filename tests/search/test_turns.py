@@ -62,7 +62,6 @@ def served(tmp_path: Path, one_turn: None) -> Iterator[tuple[Memory, Served]]:
     [
         (lambda memory: memory.search("heron"), 1),
         (lambda memory: memory.search("hereon belfri"), 2),  # corrected, and asked again
-        (lambda memory: memory.search("What did I do before we moved to Porto?"), 2),
         (lambda memory: memory.prepare_context("Where did the heron nest?"), 1),
     ],
 )

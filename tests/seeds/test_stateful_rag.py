@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.chat.events import ChatAnswer
+from recollect.answer.results import ChatAnswer
 from recollect.derive.entities.naming import entity_id
 from recollect.memory import Memory
 from recollect.record import NodeId

@@ -6,10 +6,8 @@ from datetime import datetime
 from typing import assert_type
 
 import recollect
-from recollect.answer.ask.answer import ChatAnswer, Step
-from recollect.answer.chat.events import AnswerWords
-from recollect.answer.chat.events import ChatAnswer as Turn
-from recollect.answer.research.report import Report
+from recollect.answer.results import AnswerWords, ChatAnswer, Report, Step
+from recollect.answer.results import ChatAnswer as Turn
 from recollect.record import Message, Role
 from recollect.search.results.result import Hit
 from recollect.testing import FakeModel

@@ -16,7 +16,7 @@ from recollect.runtime.tracing import records, traced
 from recollect.store import Space, View
 
 if TYPE_CHECKING:
-    from recollect.answer.tools.finding import FoundText
+    from recollect.answer.tools.base import FoundText
     from recollect.derive.facts.fact import Fact
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.search.find import Searcher

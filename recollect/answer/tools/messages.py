@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from recollect.answer.tools.base import tool
-from recollect.answer.tools.desk import ToolOutput, begin_of, count, head_of_call, listed
-from recollect.answer.tools.entries import entry, put_entries, put_in_full, put_whole, tell_rest
-from recollect.answer.tools.results import ShownCall, ShownCalls, ShownMessage, ShownMessages, shown_call, shown_message
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.base import About, tool
+from recollect.answer.tools.output import (
+    ShownCall,
+    ShownCalls,
+    ShownMessage,
+    ShownMessages,
+    ToolOutput,
+    begin_of,
+    count,
+    entry,
+    head_of_call,
+    listed,
+    put_entries,
+    put_in_full,
+    put_whole,
+    shown_call,
+    shown_message,
+    tell_rest,
+)
 from recollect.errors import NotFound
 from recollect.record import Message
 from recollect.record.nodes import MessageChunk

@@ -7,13 +7,11 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from recollect.answer.tools.base import MemoryTool, ToolAnswer, tools_of
+from recollect.answer.tools.base import MemoryTool, ToolAnswer, read_arguments, tools_of
 from recollect.answer.tools.calls import Remembers, ToolCalls
-from recollect.answer.tools.desk import ToolOutput, count
-from recollect.answer.tools.factual import FACT_TOOLS
+from recollect.answer.tools.finding import FACT_TOOLS, SEARCH_TOOLS
 from recollect.answer.tools.messages import HOW_TO_FIND, MESSAGE_TOOLS
-from recollect.answer.tools.schema import read_arguments
-from recollect.answer.tools.searching import SEARCH_TOOLS
+from recollect.answer.tools.output import ToolOutput, count
 from recollect.errors import InvalidInput, ModelError, NotFound
 from recollect.text.clean import marked
 from recollect.text.sentences import first_span

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, CallToolResult, TextContent
 from pydantic import BaseModel
 
-from recollect.answer.tools.schema import read_arguments
+from recollect.answer.tools.base import read_arguments
 from recollect.errors import RecollectError
 from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, ServerTool

@@ -33,6 +33,10 @@ _LABELS = {
 }
 
 
+#: What the signals of a search are called in the field.
+SIGNALS = {"words": "keyword", "meaning": "semantic", "late interaction": "quality", "people": "names"}
+
+
 def source_label(source: str) -> str:
     """The name of a source for people: "Claude Code" for claude-code."""
     return _LABELS.get(source) or _added_label(source)
@@ -150,3 +154,9 @@ def meant(memory: Memory, name: str, *, deleted: bool = False) -> Meant:
 def titled(title: str) -> str:
     """A conversation's title, or words in its place."""
     return title or "(no title)"
+
+
+def beginning(text: str, most: int) -> str:
+    """The words of a text in a line: of a long one the first, in so many characters, and "…"."""
+    words = " ".join(text[: 4 * most].split())
+    return words if len(words) <= most else f"{words[:most].rsplit(' ', 1)[0]} …"

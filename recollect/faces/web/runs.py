@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,7 +24,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from recollect.errors import NotFound, RecollectError
 from recollect.faces.http.scope import Scoped
-from recollect.faces.web.page import address, scope_of
+from recollect.faces.web.page import address, fragments, scope_of
 from recollect.memory import Memory
 from recollect.record import new_id, utc_now
 
@@ -239,29 +239,49 @@ async def _stopped_at_the_end(app: FastAPI) -> AsyncIterator[None]:
 
 router = APIRouter(lifespan=_stopped_at_the_end)
 
-#: Draws the parts of a run: the id of each element, and what stands in it.
-Parts = Callable[[Request, WebRun], Mapping[str, str]]
-#: Whether what a run has told is in the memory still, as it was.
-Holds = Callable[[Memory, WebRun], bool]
-
 _PAUSE = 0.08  # seconds between two drawings
 _STILL_THERE = 15.0  # seconds after which something is sent in any case
 
-_drawn_by: dict[str, tuple[Parts, Callable[[Request, WebRun], str]]] = {}
-_holds: dict[str, Holds] = {}
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """How runs of a kind are shown: the blocks of a template that change, what the template is given, the address of
+    the page, and whether what a run has told is in the memory still, as it was.
+    """
+
+    template: str
+    parts: Sequence[str]
+    view: Callable[[Request, WebRun], Mapping[str, Any]]
+    address: Callable[[Request, WebRun], str]
+    holds: Callable[[Memory, WebRun], bool] = lambda memory, run: True
+
+    def draw(self, request: Request, run: WebRun) -> Mapping[str, str]:
+        """The parts of a run: the id of each element, and what is in it."""
+        return fragments(request, self.template, self.parts, **self.view(request, run))
 
 
-def drawn_by(
-    kind: str, parts: Parts, where: Callable[[Request, WebRun], str], holds: Holds = lambda memory, run: True
-) -> None:
-    """Says how runs of a kind are drawn, the address of the page where one is shown, and until when it may be."""
-    _drawn_by[kind], _holds[kind] = (parts, where), holds
+#: The page of each kind of run that has one.
+RUN_PAGES: dict[str, RunPage] = {}
+
+
+def run_view(request: Request, run: WebRun, **more: Any) -> dict[str, Any]:
+    """What every template of a run is given."""
+    return {
+        "run": run,
+        "title": run.title,
+        "running": run.ended is None,
+        "done": run.result,
+        "problem": run.problem,
+        "stopped": run.stopped,
+        "events": address(f"/runs/{run.id}/events", request),
+        "stop": address(f"/runs/{run.id}/stop", request),
+    } | more
 
 
 def existing_run(request: Request, memory: Memory, id: str) -> WebRun:
     """A run that may be shown. Raises NotFound, also where it has told what was changed or forgotten since."""
     run = runs_of(request).get(id, scope_of(request))
-    if run.ended is not None and not _holds[run.kind](memory, run):
+    if run.ended is not None and not RUN_PAGES[run.kind].holds(memory, run):
         raise NotFound("What this has told was changed or forgotten since.", hint="Ask again for what is there now.")
     return run
 
@@ -280,11 +300,11 @@ def stop(request: Request, id: str) -> Response:
     run = runs_of(request).get(id, scope_of(request))
     run.stop()
     run.wait(1.0)
-    return RedirectResponse(_drawn_by[run.kind][1](request, run), 303)
+    return RedirectResponse(RUN_PAGES[run.kind].address(request, run), 303)
 
 
 async def _changes(request: Request, run: WebRun) -> AsyncIterator[bytes]:
-    (parts, where), runs = _drawn_by[run.kind], runs_of(request)
+    shown_on, runs = RUN_PAGES[run.kind], runs_of(request)
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
 
     def tell() -> None:
@@ -296,13 +316,13 @@ async def _changes(request: Request, run: WebRun) -> AsyncIterator[bytes]:
         while True:
             changed.clear()
             over = run.ended is not None
-            drawn = await run_in_threadpool(parts, request, run)
+            drawn = await run_in_threadpool(shown_on.draw, request, run)
             new = {name: html for name, html in drawn.items() if shown.get(name) != html}
             shown |= new
             if new:
                 yield _event("parts", new)
             if over:
-                yield _event("end", {"address": where(request, run)})
+                yield _event("end", {"address": shown_on.address(request, run)})
                 return
             if runs.is_over:
                 return
@@ -317,8 +337,3 @@ async def _changes(request: Request, run: WebRun) -> AsyncIterator[bytes]:
 
 def _event(name: str, data: Mapping[str, str]) -> bytes:
     return b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(data))
-
-
-def run_address(request: Request, run: WebRun, path: str) -> str:
-    """Where the events of a run are, as `events` or `stop`."""
-    return address(f"/runs/{run.id}/{path}", request)

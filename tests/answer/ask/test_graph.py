@@ -14,8 +14,7 @@ from recollect.answer.graph import KnownRelation, related
 from recollect.answer.intents import SETTINGS, Intent
 from recollect.memory import Memory
 from recollect.search.find import Searcher
-from recollect.search.query.request import Search
-from recollect.search.query.syntax import Query
+from recollect.search.query.request import Query, Search
 from recollect.store.passages import Filter
 
 SAID = {

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask import understand as module
-from recollect.answer.ask.understand import Remembered, understand, widened
+from recollect.answer import ask as module
+from recollect.answer.ask import Remembered, understand, widened
 from recollect.answer.intents import SETTINGS, Intent
 from recollect.errors import ModelError
 from recollect.memory import Memory

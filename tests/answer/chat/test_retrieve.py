@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.answer.chat.events import ChatAnswer
+from recollect.answer.results import ChatAnswer
 from recollect.memory import Memory
 from recollect.testing import FakeModel
 

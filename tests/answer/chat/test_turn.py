@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.chat.behind import TurnWriter
-from recollect.answer.chat.events import AnswerWords, ChatAnswer, ToolUsed
+from recollect.answer.chat.writing import TurnWriter
+from recollect.answer.results import AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.tools import TOOLS
 from recollect.derive.entities.naming import entity_id
 from recollect.errors import InvalidInput, StoreError

@@ -10,19 +10,14 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask.answer import Step
-from recollect.answer.chat.events import Again, AnswerWords
 from recollect.answer.evidence import Evidence, SourcePassage
 from recollect.answer.intents import Intent
-from recollect.answer.research.findings import Findings
-from recollect.answer.research.plan import SubQuery
-from recollect.answer.research.report import Report
-from recollect.answer.research.searching import search_all
+from recollect.answer.research.plan import Findings, SubQuery, search_all
+from recollect.answer.results import Again, AnswerWords, Report, Step
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.models.language.errors import ModelNotReady
-from recollect.search.query.request import Search
-from recollect.search.query.syntax import Query
+from recollect.search.query.request import Query, Search
 from recollect.search.results.result import SearchResults
 from recollect.store.passages import Filter
 from tests.answer.research.conftest import PLAN, QUESTION, missing

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.chat.events import AnswerWords
-from recollect.answer.research.claim import LENGTH
-from recollect.answer.research.report import Report
+from recollect.answer.research.saving import LENGTH
+from recollect.answer.results import AnswerWords, Report
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.record import Document
@@ -227,7 +226,7 @@ def test_who_was_overtaken_writes_nothing(memory: Memory, server: WireServer) ->
 def test_a_claim_is_renewed_while_the_work_goes_on(
     memory: Memory, server: WireServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.answer.research.claim.LENGTH", timedelta(seconds=3))
+    monkeypatch.setattr("recollect.answer.research.saving.LENGTH", timedelta(seconds=3))
     server.script += [PLAN]
     stream = memory.research_stream(QUESTION)
     next(stream)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.answer.tools import TOOLS, Toolbox
-from recollect.answer.tools.desk import count
+from recollect.answer.tools.output import count
 from recollect.engines.choose import open_store
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, ModelError

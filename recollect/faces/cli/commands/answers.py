@@ -19,9 +19,8 @@ from recollect.faces.present.times import day, number
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer, AskEvent
     from recollect.answer.evidence import Citation
-    from recollect.answer.research.report import Report, ReportEvent, SavedReport
+    from recollect.answer.results import AskAnswer, AskEvent, Report, ReportEvent, SavedReport
     from recollect.memory import Memory
     from recollect.search.query.request import Mode
 
@@ -50,7 +49,7 @@ def told(out: Output, events: Generator[object, None, None], other: Callable[[ob
     """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
     whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
     """
-    from recollect.answer.chat.events import Again, AnswerWords
+    from recollect.answer.results import Again, AnswerWords
 
     said, end = False, None
     try:
@@ -131,7 +130,7 @@ def ask(
 
 def _told(run: Invocation, events: Generator[AskEvent, None, None]) -> AskAnswer:
     """Prints the answer as it comes, and what it rests on."""
-    from recollect.answer.ask.answer import AskAnswer
+    from recollect.answer.results import AskAnswer
 
     out = run.out
     answer, said = told(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
@@ -258,8 +257,7 @@ def _made(run: Invocation, memory: Memory, asked: str, options: dict[str, Any]) 
 
 def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
-    from recollect.answer.ask.answer import Step
-    from recollect.answer.research.report import Report
+    from recollect.answer.results import Report, Step
 
     out = run.out
 

@@ -19,8 +19,8 @@ from recollect.faces.present.names import short, speaker, titled
 from recollect.faces.present.times import day
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.events import ChatAnswer
     from recollect.answer.evidence import SourcePassage
+    from recollect.answer.results import ChatAnswer
     from recollect.context import Context
     from recollect.faces.cli.output import Output
     from recollect.ingest.requested import Requested
@@ -148,7 +148,7 @@ class ChatRun:
         self._run.out.document(answer)
 
     def _turn(self, question: str) -> None:
-        from recollect.answer.chat.events import ChatAnswer, ToolUsed
+        from recollect.answer.results import ChatAnswer, ToolUsed
 
         out = self._run.out
         stream = self._memory.chat_stream(

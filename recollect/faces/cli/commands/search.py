@@ -11,8 +11,8 @@ from recollect.faces.cli.invocation import Invocation, typed
 from recollect.faces.cli.options import MODE, SOURCE, TIMES, period, words_of
 from recollect.faces.cli.output import Output, harmless, padded, shortened, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import documents_named, parts_named, short, source_label, speaker, titled
-from recollect.faces.present.times import day, matches, moment_after, number, words_and_related
+from recollect.faces.present.names import SIGNALS, documents_named, parts_named, short, source_label, speaker, titled
+from recollect.faces.present.times import day, moment_after, number, words_and_related
 from recollect.memory.settings import MOST_RESULTS
 from recollect.record import REPORTS
 
@@ -125,43 +125,20 @@ def _print(
 
 def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
+    from recollect.faces.present.empty_results import EmptyResults
+
     out = run.out
     if told_empty(run):
         return
     if found.total:
         out.line(f"No further results: there are {found.total}.")
         return
-    out.line(f"Nothing found in {_searched(run, asked)}.")
-    meant = found.suggestion or found.corrected
-    if meant and (count := _count(run, FilteredQuery(meant), asked.filters())):
-        out.line(f"Did you mean: {meant} ({count})")
-    plain = _without_operators(asked.query)
-    if (asked.as_typed() or plain != asked.query) and plain and (count := _count(run, FilteredQuery(plain), {})):
-        out.line(f"  without {asked.as_typed() or 'the filters'}: {count}")
-
-
-def _searched(run: Invocation, asked: FilteredQuery) -> str:
-    """As in "402 Claude conversations"."""
-    stats = run.memory().upkeep.stats()
-    by_source = stats.by_source
-    if len(asked.source) == 1:
-        name = asked.source[0].lower()
-        label = source_label(name)
-        return number(by_source.get(name, 0), f"{label} conversation")
-    conversations = number(sum(by_source.values()), "conversation")
-    return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
-
-
-def _count(run: Invocation, asked: FilteredQuery, filters: dict[str, Any]) -> str:
-    """How much another search finds, in words; empty for nothing."""
-    found = run.memory().search(asked.query, limit=1, facets=True, **filters)
-    return matches(found) if found.total else ""
-
-
-def _without_operators(query: str) -> str:
-    from recollect.search.query.syntax import parse_query
-
-    return parse_query(query).text
+    nothing = EmptyResults(run.memory(), found, asked.query, asked.filters())
+    out.line(f"Nothing found in {nothing.searched}.")
+    if nothing.meant:
+        out.line(f"Did you mean: {nothing.meant[0]} ({nothing.meant[1]})")
+    if nothing.unfiltered:
+        out.line(f"  without {asked.as_typed() or 'the filters'}: {nothing.unfiltered[1]}")
 
 
 SEARCH = Command(
@@ -215,14 +192,6 @@ _MESSAGES = 2  # of each of them, unless all are wanted
 _WHO = 11  # cells for the name of who speaks
 _INDENT = 5
 _NARROW = 20  # an excerpt gets no less
-
-#: What `signals` are called in the field.
-_SIGNALS = {
-    "words": "keyword",
-    "meaning": "semantic",
-    "late interaction": "quality",
-    "people": "names",
-}
 
 
 def print_hits(
@@ -389,7 +358,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     counted = number(total, what) if total == len(found) else f"{len(found):,} of {total:,} {what}s"
     if found.documents:
         counted = " + ".join([*([counted] if len(found) else []), number(len(found.documents), "document")])
-    told = [counted, f"{found.took_ms:.0f} ms", " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)]
+    told = [counted, f"{found.took_ms:.0f} ms", " + ".join(SIGNALS.get(signal, signal) for signal in found.signals)]
     if found.with_words and found.related:
         told.insert(1, words_and_related(found.corrected or found.query, found.with_words, found.related))
     return out.dotted(*told)

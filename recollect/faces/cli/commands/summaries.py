@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.cli.commands.search import none_found, told_empty
@@ -13,6 +14,7 @@ from recollect.faces.cli.options import TIMES, limit, period
 from recollect.faces.cli.output import harmless, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
 from recollect.faces.present.names import short, source_label, titled
+from recollect.faces.present.summaries import SummarySection, summary_sections
 from recollect.faces.present.times import day, number
 from recollect.faces.present.views import as_json
 from recollect.record import utc_now
@@ -31,23 +33,7 @@ _KINDS = ("conversation", "l1", "l2", "segment", "period", "topic")
 #: Of a quoted line, who said it and when.
 _USER = re.compile(r"^(\d{4}-\d\d-\d\d )?user:")
 
-#: The parts that are printed, by the headings over them.
-_PARTS = {
-    "themes": "about",
-    "recurring_themes": "again and again",
-    "concerns": "concerns",
-    "long_term_concerns": "lasting concerns",
-    "tried": "tried",
-    "emotional_state": "feelings",
-    "actions": "actions",
-    "progressions": "over time",
-    "links": "together",
-    "specifics": "exactly",
-    "highlights": "highlights",
-    "open": "left open",
-    "resolved": "resolved",
-}
-_IN_ONE_LINE, _SHORT = ("themes", "recurring_themes"), 40
+_SHORT = 40  # characters of each theme, where all of them are put in one line
 
 
 def summaries(
@@ -116,12 +102,18 @@ def _print_one(run: Invocation, one: Summary, title: str, *, parts: bool) -> Non
         shown = _USER.sub(r"\1you:", harmless(line)) if one.extractive else harmless(line)
         for piece in wrapped_words(shown, None if out.width is None else out.width - 2):
             out.line(f"  {piece}")
-    for key, heading in _PARTS.items() if parts else ():
-        for item in _items(key, one.parts.get(key)):
-            label = f"{heading:<16}"
+    for section in summary_sections(one) if parts else ():
+        label = f"{section.heading.lower():<16}"
+        for item in _in_lines(section):
             for piece in wrapped_words(harmless(item), None if out.width is None else out.width - 20):
                 out.line(f"  {out.dim(label)} {piece}")
                 label = " " * 16
+
+
+def _in_lines(section: SummarySection) -> Sequence[str]:
+    """The items of a section, a line each; short themes in one."""
+    is_short = section.short and max(map(len, section.items)) < _SHORT
+    return [", ".join(section.items)] if is_short else section.items
 
 
 def _facts(one: Summary, dash: str) -> str:
@@ -134,27 +126,6 @@ def _facts(one: Summary, dash: str) -> str:
     size = number(one.exchanges, "exchange") if one.exchanges else number(one.messages, "message")
     made = "quoted" if one.extractive else f"by {one.made_by.partition(' ')[2] or 'a model'}"
     return ", ".join(part for part in (numbered, days, size, made) if part)
-
-
-def _items(key: str, part: Any) -> list[str]:
-    """The lines of a part, whatever its shape; short themes in one."""
-    if not part:
-        return []
-    if isinstance(part, str):
-        return [part]
-    lines = [_line(item) for item in part]
-    return [", ".join(lines)] if key in _IN_ONE_LINE and max(map(len, lines)) < _SHORT else lines
-
-
-def _line(item: Any) -> str:
-    if not isinstance(item, dict):
-        return str(item)
-    if "steps" in item:
-        return f"{item['what']}: {'; '.join([*item['steps'], item['now']])}"
-    if "outcome" in item:
-        return f"{item['what']}: {item['outcome']}" if item["outcome"] else str(item["what"])
-    state = f", {item['state']}" if item.get("state") not in (None, "", "proposed") else ""
-    return f"{item['what']} ({item.get('by', '')}{state})"
 
 
 SUMMARIES = Command(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from recollect.answer.tools.desk import count
+from recollect.answer.tools.base import About
 from recollect.answer.tools.messages import plain
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.output import count
 from recollect.errors import NotFound
 from recollect.faces.mcp.links import id_in, part, part_in
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool

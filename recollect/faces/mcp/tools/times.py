@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from recollect.answer.tools.desk import begin_of, day_of
+from recollect.answer.tools.base import About
 from recollect.answer.tools.opening import nothing_said, span_of
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.output import begin_of, day_of
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from recollect.answer.tools.desk import begin_of
+from recollect.answer.tools.base import About
 from recollect.answer.tools.messages import plain
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.output import begin_of
 from recollect.errors import NotAllowed, NotFound
 from recollect.faces.mcp.links import id_in
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool

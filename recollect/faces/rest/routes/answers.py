@@ -6,9 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Query, Request, Response
 
-from recollect.answer.ask.answer import AskAnswer, Step
-from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ToolUsed
-from recollect.answer.research.report import Report, SavedReport
+from recollect.answer.results import Again, AnswerWords, AskAnswer, ChatAnswer, Report, SavedReport, Step, ToolUsed
 from recollect.context.brief.brief import Brief
 from recollect.context.result import Context
 from recollect.faces.http.events import answered, in_events

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal, cast
 
 from fastapi import Path, Query
 
-from recollect.answer.tools.base import ToolAnswer
-from recollect.answer.tools.finding import FoundText
+from recollect.answer.tools.base import FoundText, ToolAnswer
 from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
 from recollect.faces.present.results import PageView, ToolDescriptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from recollect.faces.http.scope import Scoped, served
-from recollect.faces.web.page import address, fragments, page, wants_json
-from recollect.faces.web.runs import WebRun, drawn_by, existing_run, run_address, runs_of, sources_known
+from recollect.faces.web.page import address, page, wants_json
+from recollect.faces.web.runs import RUN_PAGES, RunPage, WebRun, Work, existing_run, run_view, runs_of, sources_known
 from recollect.faces.web.views.citations import (
     answer_html,
     are_unchanged,
@@ -28,7 +28,7 @@ from recollect.faces.web.views.citations import (
 )
 
 if TYPE_CHECKING:
-    from recollect.answer.research.report import Report
+    from recollect.answer.results import AskAnswer, Report
     from recollect.memory import Memory
 
 
@@ -123,14 +123,21 @@ def ask_again(request: Request, memory: Scoped, q: Annotated[str, Form()]) -> Re
 
 
 def _begin(request: Request, memory: Memory, asked: AskParameters) -> WebRun:
+    work = _work(lambda: memory.ask_stream(asked.question, **asked.options))
+    return runs_of(request).begin("ask", str(memory.namespace), asked, asked.question, work)
+
+
+def _work(events: Callable[[], Generator[Any, None, None]]) -> Work:
+    """Tells the events of a stream; the last one is what came of it."""
+
     def work(tell: Callable[[Any], None]) -> Any:
         last: Any = None
-        with closing(memory.ask_stream(asked.question, **asked.options)) as events:
-            for last in events:
+        with closing(events()) as stream:
+            for last in stream:
                 tell(last)
         return last
 
-    return runs_of(request).begin("ask", str(memory.namespace), asked, asked.question, work)
+    return work
 
 
 def _asked_here(request: Request) -> bool:
@@ -153,30 +160,26 @@ def _still_holds(memory: Memory, run: WebRun) -> bool:
 
 
 def _view(request: Request, run: WebRun) -> dict[str, Any]:
-    """What the template shows of a run."""
-    found = run.result
-    citations = found.citations if found else ()
-    links = {one.number: quotation_address(request, one) for one in citations}
+    """What the template shows of a question."""
+    found, where = run.result, _where(request, run)
     if found:
-        html = answer_html(found.text, links) if found.model else extract_html(found.text, links)
+        shown = _written(request, found, found.text) | {"copy": as_text(found.text, found.citations)}
     else:
-        html = answer_html(text_so_far(run.events))
-        html = with_caret(html) if run.ended is None else html
-    return {
-        "running": run.ended is None,
-        "done": found,
-        "problem": run.problem,
-        "steps": displayed_steps(run, _wording(), _FOLLOWING),
-        "html": html,
-        "groups": grouped_sources(request, citations),
-        "copy": as_text(found.text, citations) if found else "",
-        "stopped": run.stopped,
-        "again": _where(request, run),
-        "events": run_address(request, run, "events"),
-        "stop": run_address(request, run, "stop"),
-        "run": run,
-        "q": run.title,
-    }
+        shown = _so_far(run, text_so_far(run.events))
+    return run_view(request, run, **shown, steps=displayed_steps(run, _wording(), _FOLLOWING), again=where, q=run.title)
+
+
+def _written(request: Request, found: AskAnswer | Report, text: str) -> dict[str, Any]:
+    """An answer or report with its sources."""
+    links = {one.number: quotation_address(request, one) for one in found.citations}
+    drawn = (answer_html if found.model else extract_html)(text, links)
+    return {"html": drawn, "groups": grouped_sources(request, found.citations), "copy": text}
+
+
+def _so_far(run: WebRun, text: str) -> dict[str, Any]:
+    """The same of one that is being written, or was left unfinished."""
+    drawn = answer_html(text)
+    return {"html": with_caret(drawn) if run.ended is None else drawn, "groups": (), "copy": ""}
 
 
 def _wording() -> dict[str, Any]:
@@ -192,21 +195,16 @@ def _wording() -> dict[str, Any]:
     }
 
 
-def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
-    return fragments(request, "ask.html", _PARTS, **_view(request, run))
-
-
 def _where(request: Request, run: WebRun) -> str:
     asked: AskParameters = run.key  # type: ignore[assignment]
     return asked.address(request)
 
 
-drawn_by("ask", _parts, _where, _still_holds)
+RUN_PAGES["ask"] = RunPage("ask.html", _PARTS, _view, _where, _still_holds)
 
 
 # Research: a question taken apart, looked up step by step, and written down as a report that is kept.
 
-_RESEARCH_PARTS = ("steps", "answer", "after", "sources")
 _RESEARCH_FOLLOWING = {
     "": "Taking the question apart",
     "planned": "Searching",
@@ -269,8 +267,8 @@ def begin(
     )
     key = (question, *map(str, options.values()))
     title = question or next((one.question for one in memory.reports() if one.id == resume), resume)
-    asked = "" if resume else question
-    run = runs_of(request).begin("research", str(memory.namespace), key, title, _work(memory, asked, options))
+    work = _work(lambda: memory.research_stream("" if resume else question, **options))
+    run = runs_of(request).begin("research", str(memory.namespace), key, title, work)
     run.wait(0.3)
     return RedirectResponse(_where_research(request, run), 303)
 
@@ -283,7 +281,7 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
         return page(request, "report.html", here="/ask", **_view_research(request, run))
     if run.result.known:
         return RedirectResponse(_where_research(request, run), 303)
-    return page(request, "report.html", here="/ask", data=run.result, **_kept(request, run.result))
+    return page(request, "report.html", here="/ask", data=run.result, **_view_report(request, run.result))
 
 
 @router.get("/research/{id}")
@@ -292,55 +290,26 @@ def report(request: Request, memory: Scoped, id: str) -> Response:
     found = memory.report(id.removesuffix(".md"))
     if id.endswith(".md"):
         return Response(found.text, media_type="text/markdown; charset=utf-8")
-    return page(request, "report.html", here="/ask", data=found, **_kept(request, found))
+    return page(request, "report.html", here="/ask", data=found, **_view_report(request, found))
 
 
-def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:
-    def work(tell: Any) -> Any:
-        last: Any = None
-        with closing(memory.research_stream(question, **options)) as events:
-            for last in events:
-                tell(last)
-        return last
-
-    return work
+def _body(text: str) -> str:
+    """A report without its title and its list of sources, which the page shows by itself."""
+    return _SOURCES.sub("\n", _TITLE.sub("", text))
 
 
 def _view_research(request: Request, run: WebRun) -> dict[str, Any]:
     """What the template shows of research under way, or that ended without a report."""
-    text = _TITLE.sub("", text_so_far(run.events))
-    drawn = answer_html(_SOURCES.sub("\n", text))
-    return {
-        "title": run.title,
-        "question": run.title,
-        "running": run.ended is None,
-        "done": None,
-        "stopped": run.stopped,
-        "problem": run.problem,
-        "steps": displayed_steps(run, _WORDING, _RESEARCH_FOLLOWING),
-        "html": with_caret(drawn) if run.ended is None else drawn,
-        "groups": (),
-        "copy": "",
-        "events": run_address(request, run, "events"),
-        "stop": run_address(request, run, "stop"),
-    }
+    steps = displayed_steps(run, _WORDING, _RESEARCH_FOLLOWING)
+    shown = _so_far(run, _body(text_so_far(run.events)))
+    return run_view(request, run, **shown, question=run.title, steps=steps) | {"done": None}
 
 
-def _kept(request: Request, found: Report) -> dict[str, Any]:
+def _view_report(request: Request, found: Report) -> dict[str, Any]:
     """The same of a report."""
-    links = {one.number: quotation_address(request, one) for one in found.citations}
-    return {
-        "title": found.title,
-        "question": found.question,
-        "running": False,
-        "done": found,
-        "stopped": False,
-        "problem": None,
-        "steps": (),
-        "html": (answer_html if found.model else extract_html)(_SOURCES.sub("\n", _TITLE.sub("", found.text)), links),
-        "groups": grouped_sources(request, found.citations),
-        "copy": found.text,
-    }
+    still = {"running": False, "stopped": False, "problem": None, "steps": ()}
+    shown = _written(request, found, _body(found.text)) | still
+    return shown | {"title": found.title, "question": found.question, "done": found, "copy": found.text}
 
 
 def _counted(what: str) -> str:
@@ -355,10 +324,6 @@ _WORDING = {
     "missing": lambda detail: f"Still missing: {detail}",
     "writing": lambda name: "Puts quotations together" if name == "quotations" else f"Gave it to {name}",
 }
-
-
-def _parts_research(request: Request, run: WebRun) -> Mapping[str, str]:
-    return fragments(request, "report.html", _RESEARCH_PARTS, **_view_research(request, run))
 
 
 def _where_research(request: Request, run: WebRun) -> str:
@@ -379,4 +344,4 @@ def _still_holds_research(memory: Memory, run: WebRun) -> bool:
     return not text_so_far(run.events) or any(run.title == one.question for one in kept.values())
 
 
-drawn_by("research", _parts_research, _where_research, _still_holds_research)
+RUN_PAGES["research"] = RunPage("report.html", _PARTS, _view_research, _where_research, _still_holds_research)

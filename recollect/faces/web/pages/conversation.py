@@ -15,10 +15,10 @@ from starlette.responses import RedirectResponse, Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.present.names import source_label, titled
+from recollect.faces.present.summaries import SummaryLine, summary_lines
 from recollect.faces.present.times import clock, day
 from recollect.faces.present.views import as_json
 from recollect.faces.web.page import address, json_response, page, wants_json
-from recollect.faces.web.pages import summaries
 from recollect.faces.web.views.messages import (
     DisplayedMessage,
     Highlights,
@@ -162,10 +162,10 @@ class ConversationView:
         return conversation_strip(self.talk.shown, self.talk.now)
 
     @cached_property
-    def gist(self) -> list[summaries.SummaryLine]:
+    def gist(self) -> list[SummaryLine]:
         """What it comes down to, where that was made."""
         found = self.memory.summaries(self.conversation.id, "conversation")
-        return [line for summary in found[:1] for line in summaries.summary_lines(summary)]
+        return [line for summary in found[:1] for line in summary_lines(summary)]
 
     @cached_property
     def notes(self) -> Mapping[NodeId, list[FactNote]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,18 +12,16 @@ from starlette.responses import RedirectResponse, Response
 from recollect.errors import InvalidInput, RecollectError
 from recollect.faces.http.once import answers_of
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.names import meant
-from recollect.faces.web.page import address, fragments, page
+from recollect.faces.present.names import beginning, meant
+from recollect.faces.web.page import address, page
 from recollect.faces.web.pages.importing import state_of
-from recollect.faces.web.runs import WebRun, drawn_by, run_address, runs_of, sources_known
+from recollect.faces.web.runs import RUN_PAGES, RunPage, WebRun, run_view, runs_of, sources_known
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
     from recollect.memory import Memory
 
 router = APIRouter()
-
-_PARTS = ("progress",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ def forgotten(request: Request, memory: Scoped, id: str) -> Response:
     """What has gone."""
     run = runs_of(request).get(id, str(memory.namespace))
     data = asdict(run.result) if run.result else {"running": run.ended is None}
-    return page(request, "forgotten.html", here="/status", data=data, **_view(request, run))
+    return page(request, "forgotten.html", here="/status", data=data, **run_view(request, run))
 
 
 @router.get("/deleted")
@@ -181,8 +178,7 @@ def _named(memory: Memory, chosen: Chosen, plan: Forgotten | None) -> str:
     except RecollectError:
         return plan.titles[0] if plan.titles else ""
     if message is not None:
-        words = " ".join(message.content.split())
-        return words if len(words) <= 60 else f"{words[:60].rsplit(' ', 1)[0]} …"
+        return beginning(message.content, 60)
     return thread.conversation.title
 
 
@@ -197,21 +193,8 @@ def _place_of(memory: Memory, name: str) -> str:
     return f"/c/{thread.conversation.id}" + (f"#m-{message.id}" if message else "")
 
 
-def _view(request: Request, run: WebRun) -> dict[str, Any]:
-    return {
-        "running": run.ended is None,
-        "done": run.result,
-        "problem": run.problem,
-        "events": run_address(request, run, "events"),
-    }
-
-
-def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
-    return fragments(request, "forgotten.html", _PARTS, **_view(request, run))
-
-
 def _where(request: Request, run: WebRun) -> str:
     return address(f"/forget/{run.id}", request)
 
 
-drawn_by("forget", _parts, _where)
+RUN_PAGES["forget"] = RunPage("forgotten.html", ("progress",), run_view, _where)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +23,8 @@ from recollect.faces.http.scope import WHOLE_STORE, Scoped, reach, served
 from recollect.faces.present.found import newer_than, tilde
 from recollect.faces.present.results import import_document
 from recollect.faces.present.state import State
-from recollect.faces.web.page import address, fragments, page
-from recollect.faces.web.runs import WebRun, drawn_by, run_address, runs_of
+from recollect.faces.web.page import address, page
+from recollect.faces.web.runs import RUN_PAGES, RunPage, WebRun, Work, run_view, runs_of
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
@@ -190,7 +190,6 @@ def removed_after(upload: Upload) -> Iterator[Upload]:
 
 router = APIRouter()
 
-_PARTS = ("progress", "report")
 _LARGEST = 1 << 50  # bytes; the limit is the room on the disk
 _PROBLEMS = 200  # that a page lists
 
@@ -275,7 +274,7 @@ def _work(
     sent: Path | None = None,
     *,
     again: bool = False,
-) -> Any:
+) -> Work:
     state = state_of(request, memory)
 
     def read(tell: Callable[[Any], None]) -> ImportReport:
@@ -298,28 +297,12 @@ def _view(request: Request, run: WebRun) -> dict[str, Any]:
     if last is not None and run.seconds > 0.5:
         rate = last.messages / run.seconds
         left = run.seconds * (last.total - last.read) / max(1, last.read)
-    return {
-        "run": run,
-        "title": run.title,
-        "running": run.ended is None,
-        "last": last,
-        "rate": rate,
-        "left": left,
-        "done": found,
-        "problems": found.report.problems[:_PROBLEMS] if found else (),
-        "problem": run.problem,
-        "stopped": run.stopped,
-        "events": run_address(request, run, "events"),
-        "stop": run_address(request, run, "stop"),
-    }
-
-
-def _parts(request: Request, run: WebRun) -> Mapping[str, str]:
-    return fragments(request, "imported.html", _PARTS, **_view(request, run))
+    problems = found.report.problems[:_PROBLEMS] if found else ()
+    return run_view(request, run, last=last, rate=rate, left=left, problems=problems)
 
 
 def _where(request: Request, run: WebRun) -> str:
     return address(f"/import/{run.id}", request)
 
 
-drawn_by("import", _parts, _where)
+RUN_PAGES["import"] = RunPage("imported.html", ("progress", "report"), _view, _where)

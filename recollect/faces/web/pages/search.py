@@ -16,8 +16,9 @@ from starlette.responses import Response
 from recollect.errors import InvalidInput, RecollectError, StoreError
 from recollect.faces.http.problems import status_of, told
 from recollect.faces.http.scope import Scoped, served
+from recollect.faces.present.empty_results import EmptyResults
 from recollect.faces.web.page import address, page, wants_json, wants_part
-from recollect.faces.web.views.search_results import LIMIT, EmptyResultsPage, SearchParameters, SearchResultsPage
+from recollect.faces.web.views.search_results import LIMIT, SearchParameters, SearchResultsPage
 from recollect.memory import ConversationRow, Memory
 from recollect.record import Kind, Role
 from recollect.search.query.request import GroupBy, Sort
@@ -174,7 +175,7 @@ def search(
         if asked.offset and wants_part(request):  # they are put behind those before them
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
-        context["nothing"] = EmptyResultsPage(memory, found, asked)
+        context["nothing"] = EmptyResults(memory, found, asked.q, asked.filters())
     return _at(shown, page(request, "search.html", data=found, fragment="results", **context))
 
 

@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.scope import Scoped
+from recollect.faces.present.summaries import summary_sections
 from recollect.faces.web.page import page
-from recollect.faces.web.pages import summaries
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
@@ -272,7 +272,7 @@ def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias
         messages=sum(day.messages for day in days),
         conversations=len({row.conversation.id for day in days for row in day.rows}),
         summary=_summary(memory, chosen),
-        parts_of=summaries.summary_sections,
+        parts_of=summary_sections,
     )
 
 

@@ -11,10 +11,11 @@ from itertools import pairwise
 import orjson
 from markupsafe import Markup
 
+from recollect.faces.present.names import beginning
 from recollect.faces.web.text.markdown import Range, html, marked_html, quoted
 from recollect.record import Kind, Message, NodeId, Part, PartKind, Role, Thread, ToolCall
-from recollect.search.query.forms import surface
-from recollect.search.query.syntax import parse_query
+from recollect.search.query.request import parse_query
+from recollect.search.query.spelling import surface
 from recollect.search.results.snippet import marking, marks_in
 from recollect.text.markdown import without_code
 from recollect.text.sentences import sentences
@@ -236,7 +237,7 @@ class OpenedConversation:
         result = call.result or ("" if told is None or told.deleted else told.content)
         text, is_cut = _cut("\n\n".join(filter(None, (call.arguments, result))))
         is_open = self._at is not None and self._at in (call.id, call.result_message_id)
-        begins = _begins(_gist(call.arguments))
+        begins = beginning(_gist(call.arguments), 70)
         label = f"{call.name or 'Tool call'}{f': {begins}' if begins else ''}"
         return Folded(label, text, "tool", is_open, call.result_message_id, is_cut)
 
@@ -277,7 +278,7 @@ class OpenedConversation:
 
 def _folded_message(message: Message, *, is_open: bool) -> Folded:
     labels = {Kind.REASONING: "Thought", Kind.TOOL: "Tool result", Kind.CONTEXT: "Context"}
-    label = f"{labels.get(message.kind, message.kind.value)}: {_begins(message.content)}"
+    label = f"{labels.get(message.kind, message.kind.value)}: {beginning(message.content, 70)}"
     text, is_cut = _cut(message.content)
     return Folded(label, text, message.kind.value, is_open, message.id, is_cut)
 
@@ -302,11 +303,6 @@ def _gist(arguments: str) -> str:
     if not isinstance(given, dict):
         return arguments
     return ", ".join(" ".join(value.split()) for value in given.values() if isinstance(value, str)) or arguments
-
-
-def _begins(text: str) -> str:
-    begun = " ".join(text[:200].split())
-    return begun if len(begun) <= 70 else f"{begun[:70].rsplit(' ', 1)[0]} …"
 
 
 def _cut(text: str) -> tuple[str, bool]:

@@ -9,14 +9,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from recollect.faces.present.names import source_label
+from recollect.faces.present.names import SIGNALS, source_label
 from recollect.faces.present.times import matches, number, words_and_related
 from recollect.faces.web.page import address
-from recollect.memory import Memory
-from recollect.search.query.syntax import parse_query
-from recollect.search.results.facets import Facets
-from recollect.search.results.result import DerivedHit, Hit, MessageHit, SearchResults, Why
-from recollect.store import Counts
+from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why
 
 _WIDTH, _NARROW = 774.0, 358.0  # of the drawing, on wide and on narrow screens
 _ROOM = 40.0  # the highest bar
@@ -134,13 +130,6 @@ def _label(start: int, step: int) -> str:
 
 LINES = 3  # of each result
 
-#: What signals are called in the field.
-_SIGNALS = {
-    "words": "keyword",
-    "meaning": "semantic",
-    "late interaction": "quality",
-    "people": "names",
-}
 _TERMS = {
     "words": "keyword",
     "meaning": "semantic",
@@ -258,7 +247,7 @@ class SearchResultsPage:
     @property
     def signals(self) -> str:
         """What the search went by."""
-        return " + ".join(_SIGNALS.get(signal, signal) for signal in self.found.signals)
+        return " + ".join(SIGNALS.get(signal, signal) for signal in self.found.signals)
 
     @cached_property
     def results(self) -> tuple[ConversationResult, ...]:
@@ -334,53 +323,6 @@ class SearchResultsPage:
             count = self.facets.messages if not kind and not own else self.facets.kinds.get(kind) if own else None
             if chosen or kind in _ALWAYS or kind in {*self.facets.kinds, *self.facets.related.kinds}:
                 yield Choice(label, count or None, self.url(kind=(kind,) if kind else ()), chosen)
-
-
-class EmptyResultsPage:
-    """The page of a search that found nothing: where was looked, and what would find something."""
-
-    def __init__(self, memory: Memory, found: SearchResults, asked: SearchParameters) -> None:
-        self._memory, self._asked, self.found = memory, asked, found
-
-    @cached_property
-    def _stats(self) -> Counts:
-        return self._memory.upkeep.stats()
-
-    @cached_property
-    def is_empty(self) -> bool:
-        """Whether there is nothing that could be found."""
-        return not (self._stats.conversations or self._stats.documents)
-
-    @cached_property
-    def searched(self) -> str:
-        """As in "402 Claude conversations"."""
-        stats = self._stats
-        if len(self._asked.source) == 1:
-            source = self._asked.source[0].lower()
-            return number(stats.by_source.get(source, 0), f"{source_label(source)} conversation")
-        conversations = number(stats.conversations, "conversation")
-        return f"{conversations} and {number(stats.documents, 'document')}" if stats.documents else conversations
-
-    @cached_property
-    def meant(self) -> tuple[str, str] | None:
-        """What may have been meant, and how much that finds."""
-        words = self.found.suggestion or self.found.corrected
-        count = self._count(words, **self._asked.filters()) if words else ""
-        return (words, count) if words and count else None
-
-    @cached_property
-    def unfiltered(self) -> tuple[str, str] | None:
-        """The words without filters and operators, and how much they find."""
-        plain = parse_query(self._asked.q).text
-        if not plain or not (self._asked.is_filtered or self._asked.literal or plain != self._asked.q):
-            return None
-        count = self._count(plain)
-        return (plain, count) if count else None
-
-    def _count(self, words: str, **filters: Any) -> str:
-        """As the page of that search counts, in its first words."""
-        found = self._memory.search(words, limit=1, facets=True, **filters)
-        return matches(found) if found.total else ""
 
 
 # What a search page is asked for.

@@ -8,7 +8,7 @@ import pytest
 
 import recollect
 from recollect import Memory
-from recollect.search.results.copies import grouped
+from recollect.search.grouping import grouped
 
 MINUTES = (
     "Minutes of the harbour committee: the crane was repaired in March, the new moorings cost 4,200 euros, and the "

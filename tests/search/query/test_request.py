@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.search.query.syntax import Query, parse_query
+from recollect.search.query.request import Query, parse_query
 
 
 def test_all_operators_together() -> None:
