@@ -9,14 +9,15 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollect.answer.tools import opening
+from recollect.answer.tools.base import FoundText
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import Message, Namespace, ToolCall, to_microseconds
 from recollect.runtime.arguments import checked_arguments
 from recollect.runtime.tracing import records, traced
+from recollect.search.results.result import MOST_DOCUMENTS, DocumentHit, MessageHit, SearchResults, behind_first
 from recollect.store import Space, View
 
 if TYPE_CHECKING:
-    from recollect.answer.tools.base import FoundText
     from recollect.derive.facts.fact import Fact
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.search.find import Searcher
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 _MOST, _FURTHEST = 1000, 10**9
 _EPOCH, _UNDATED = date(1970, 1, 1).toordinal(), -1
 _TYPICAL = 40  # messages of a cluster that its summary is made of where there is none
+
+#: What is searched: what was said, and the tool output where that is wanted.
+SAID, WITH_TOOL_CALLS = ("said",), ("said", "tool")
+
+MESSAGE, TOOL_CALL, DOCUMENT = "message", "tool_call", "document"
 
 M = TypeVar("M")
 
@@ -182,9 +188,6 @@ class ToolCalls:
 
         The query may hold filters, as that of `search`. Raises InvalidInput.
         """
-        from recollect.answer.tools.finding import SAID, WITH_TOOL_CALLS, found_texts
-        from recollect.search.results.result import MOST_DOCUMENTS
-
         first, many = _between(offset, 0, _FURTHEST, "offset"), _between(limit, 1, _MOST, "limit")
         search = self.handle.read_search(
             query,
@@ -204,8 +207,6 @@ class ToolCalls:
         """What a query finds, loaded at once: whole messages, of long ones the piece that fits, and where there is room
         its other pieces that do. Raises InvalidInput.
         """
-        from recollect.answer.tools.finding import texts_to_load
-
         return self.get_messages_by_ids(texts_to_load(self.vector_search(query, auto_limit), auto_limit))
 
     @traced("search_memory", records, query=True)
@@ -233,3 +234,70 @@ def _between(value: int, lowest: int, highest: int, name: str) -> int:
 def _called(view: View, text: str) -> list[Message]:
     """The messages of an id or the end of one that can be read: more than one only where it names several."""
     return [m for m in view.get(Message, view.named(text, 2)) if not m.deleted and not m.erased]
+
+
+def found_texts(view: View, results: SearchResults) -> list[FoundText]:
+    """The hits of a search that was grouped by message."""
+    hits = [(hit.conversation.title, message) for hit in results for message in hit.messages]
+    results_of = opening.calls_of_results(view, [h.message.id for _, h in hits if h.message.kind is Kind.TOOL])
+    pieces = _chunks(view, [hit for _, hit in hits])
+    said = [_found(title, hit, pieces, results_of) for title, hit in hits]
+    chunks = view.get(Chunk, [hit.document.id for hit in results.documents]) if results.documents else []
+    return behind_first(said, [_of_document(hit, chunks) for hit in results.documents[:MOST_DOCUMENTS]])
+
+
+def texts_to_load(found: Sequence[FoundText], most: int) -> list[NodeId]:
+    """The ids of so many texts: of each result the message or its best piece, then the further pieces that matched."""
+    own = [one.id if one.is_chunk else one.message_id for one in found]
+    return [*own, *(piece for one in found for piece in one.chunk_ids[1:])][:most]
+
+
+def _of_document(hit: DocumentHit, chunks: Sequence[Chunk]) -> FoundText:
+    own = [chunk for chunk in chunks if chunk.parent_id == hit.document.id]
+    piece = next((chunk for chunk in own if chunk.start <= hit.at < chunk.end), None) if len(own) > 1 else None
+    return FoundText(
+        id=piece.id if piece else hit.document.id,
+        snippet=" ".join(hit.snippet.text.split()),
+        timestamp=hit.document.created,
+        score=hit.score,
+        type=DOCUMENT,
+        role=Role.TOOL.value,
+        tokens=piece.tokens if piece else sum(chunk.tokens for chunk in own),
+        message_id=hit.document.id,
+        conversation_id=NodeId(""),
+        title=hit.cited,
+        is_chunk=piece is not None,
+        chunk_index=piece.index if piece else None,
+        chunk_parent_id=hit.document.id if piece else None,
+        chunk_ids=(piece.id,) if piece else (),
+    )
+
+
+def _found(title: str, hit: MessageHit, pieces: dict[NodeId, Chunk], results_of: dict[NodeId, ToolCall]) -> FoundText:
+    message = hit.message
+    result_of = results_of.get(message.id)
+    call = hit.tool_call_id or (result_of.id if result_of else None)
+    chunk = pieces.get(hit.chunk_id) if hit.chunk_id else None
+    return FoundText(
+        id=chunk.id if chunk else call or message.id,
+        snippet=" ".join(hit.snippet.text.split()),
+        timestamp=message.timestamp,
+        score=hit.score,
+        type=TOOL_CALL if call else MESSAGE,
+        role=message.role.value,
+        tokens=chunk.tokens if chunk else message.tokens,
+        message_id=message.id,
+        conversation_id=message.conversation_id,
+        title=title,
+        speaker=message.speaker,
+        is_chunk=chunk is not None,
+        chunk_index=chunk.index if chunk else None,
+        chunk_parent_id=chunk.parent_id if chunk else None,
+        active=message.active,
+        chunk_ids=hit.chunk_ids,
+    )
+
+
+def _chunks(view: View, hits: Sequence[MessageHit]) -> dict[NodeId, Chunk]:
+    owners = [hit.message.id for hit in hits if hit.chunk_id]
+    return {chunk.id: chunk for chunk in view.get(Chunk, owners)} if owners else {}
