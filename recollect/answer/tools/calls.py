@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from recollect.answer.tools import opening
 from recollect.answer.tools.base import FoundText
 from recollect.errors import InvalidInput, NotFound
-from recollect.record import Message, Namespace, ToolCall, to_microseconds
+from recollect.record import Chunk, Kind, Message, Namespace, NodeId, Role, ToolCall, to_microseconds
 from recollect.runtime.arguments import checked_arguments
 from recollect.runtime.tracing import records, traced
 from recollect.search.results.result import MOST_DOCUMENTS, DocumentHit, MessageHit, SearchResults, behind_first
