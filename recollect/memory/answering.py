@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.memory.handle import LIVE_SOURCE, Handle, several
+from recollect.memory.handle import LIVE_SOURCE, Handle
 from recollect.record import checked_id, iso
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recollect.answer.tools import Toolbox
     from recollect.context import IndexConfig, Patience, ToolNames
     from recollect.context.building import ContextBuilder
-    from recollect.search.query.request import Search
+    from recollect.search.query.request import Filters, Search
 
 _FIRST = 6
 
@@ -58,23 +58,13 @@ class Answering:
 
     # --- ask -------------------------------------------------------------------------------------------------------
 
-    def ask(
-        self, question: str, intent: str | None, source: Any, role: Any, filters: Mapping[str, Any]
-    ) -> Generator[AskEvent, None, None]:
+    def ask(self, question: str, intent: str | None, filters: Filters) -> Generator[AskEvent, None, None]:
         """The events of an answer."""
         from recollect.answer.ask import NO_QUESTION, Asker
         from recollect.answer.intents import named_intent
 
         handle = self._handle
-        search = handle.read_search(
-            question,
-            limit=10,
-            group_by="message",
-            sources=several(source),
-            roles=several(role),
-            otherwise=NO_QUESTION,
-            **filters,
-        )
+        search = handle.read_search(question, filters, limit=10, group_by="message", otherwise=NO_QUESTION)
         handle.written()
         yield from Asker(handle.searcher, handle.space, self._remembered).events(
             search, handle.answering(question), named_intent(intent)
@@ -125,13 +115,7 @@ class Answering:
     # --- research --------------------------------------------------------------------------------------------------
 
     def research(
-        self,
-        question: str,
-        resume: bool | str,
-        limits: Mapping[str, float | None],
-        source: Any,
-        role: Any,
-        others: Mapping[str, Any],
+        self, question: str, resume: bool | str, limits: Mapping[str, float | None], filters: Filters
     ) -> Generator[ReportEvent, None, None]:
         """The events of a report, which is saved."""
         from recollect.answer.research.saving import Budget, ResearchRun
@@ -140,11 +124,9 @@ class Answering:
 
         handle = self._handle
         handle.written()
-        filters: dict[str, Any] = {"sources": several(source), "roles": several(role)}
-        filters |= {name: iso(one) if isinstance(one, datetime) else one for name, one in others.items()}
         given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
         if resume:
-            if question.strip() or any(value for name, value in filters.items() if (name, value) != ("mode", "auto")):
+            if question.strip() or filters.given:
                 raise InvalidInput(
                     "Research goes on with the question and the filters that it was begun with.",
                     hint="Leave them out, or begin anew.",
@@ -156,7 +138,7 @@ class Answering:
                 id=handle.ids(),
                 question=clean_text(question),
                 created=handle.clock(),
-                filters=filters,
+                filters=_kept(filters),
                 budget=Budget(**given),
             )
         searcher = handle.searcher.as_of(run.created.date())
@@ -176,8 +158,18 @@ class Answering:
     def research_search(self, run: ResearchRun) -> Search:
         """What is searched for a report."""
         from recollect.answer.research import NO_QUESTION
+        from recollect.search.query.request import Filters
 
-        filters: Mapping[str, Any] = run.filters
+        kept = dict(run.filters)
+        filters = Filters.of(source=kept.pop("sources"), role=kept.pop("roles"), **kept)
         return self._handle.read_search(
-            run.question, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION, **filters
+            run.question, filters, now=run.created, limit=10, group_by="message", otherwise=NO_QUESTION
         )
+
+
+def _kept(filters: Filters) -> dict[str, Any]:
+    """The filters as a run keeps them."""
+    times = {"since": filters.since, "until": filters.until, "before": filters.before}
+    told = {name: iso(one) if isinstance(one, datetime) else one for name, one in times.items()}
+    where = {"sources": filters.source, "roles": filters.role, "conversation": filters.conversation}
+    return where | told | {"mode": filters.mode}

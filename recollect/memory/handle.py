@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from recollect.models.language.base import LanguageModel
     from recollect.models.rerank import Reranker
     from recollect.search.find import Searcher
-    from recollect.search.query.request import Search
+    from recollect.search.query.request import Filters, Search
     from recollect.search.secrets import Mask, Masking
 
 #: The source of conversations that are written here rather than imported.
@@ -279,14 +279,15 @@ class Handle:
             reranker = DiscreetReranker(reranker, self.masked)
         return Searcher(self.space, self.embedder, self.make_quality, lambda: self.clock().date(), reranker)
 
-    def read_search(self, query: str, *, now: datetime | None = None, **options: Any) -> Search:
-        """A query with its options (recollect.search.query.request), checked against this namespace; relative
+    def read_search(self, query: str, filters: Filters, *, now: datetime | None = None, **options: Any) -> Search:
+        """A query with its filters and options (search/query/request.py), checked against this namespace; relative
         dates are told from `now`. Raises InvalidInput.
         """
         from recollect.search.query.request import read_search
 
         return read_search(
             query,
+            filters,
             **options,
             now=now or self.clock(),
             find_conversations=self._conversation_ids,

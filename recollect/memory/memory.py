@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from recollect.errors import Incomplete
-from recollect.memory.handle import ConversationRow, Handle, several, writes
+from recollect.memory.handle import ConversationRow, Handle, writes
 from recollect.record import (
     NOTHING,
     REPORTS,
@@ -195,23 +195,13 @@ class Memory:
         `offset` gives further results: the `next` of those before.
         Raises InvalidInput, also for a source that is not there.
         """
+        from recollect.search.query.request import Filters
+
         self.handle.written()
+        where = {"source": source, "role": role, "kind": kind, "conversation": conversation}
+        filters = Filters.of(**where, since=since, until=until, before=before, mode=mode)
         search = self.handle.read_search(
-            query,
-            limit=limit,
-            group_by=group_by,
-            sources=several(source),
-            roles=several(role),
-            kinds=several(kind),
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
-            sort=sort,
-            literal=literal,
-            facets=facets,
-            offset=offset,
+            query, filters, limit=limit, group_by=group_by, sort=sort, literal=literal, facets=facets, offset=offset
         )
         return self.handle.searcher(search)
 
@@ -314,9 +304,11 @@ class Memory:
         InvalidInput, StoreError.
         """
         from recollect.answer.results import AskAnswer
+        from recollect.search.query.request import Filters
 
-        filters = {"conversation": conversation, "since": since, "until": until, "before": before, "mode": mode}
-        return end_of(self._answering.ask(question, intent, source, role, filters), AskAnswer)
+        where = {"source": source, "role": role, "conversation": conversation}
+        filters = Filters.of(**where, since=since, until=until, before=before, mode=mode)
+        return end_of(self._answering.ask(question, intent, filters), AskAnswer)
 
     def ask_stream(
         self,
@@ -334,8 +326,11 @@ class Memory:
         """As `ask`, told while it happens: each `Step`, the `AnswerWords` of a model as they come, with checked
         citations, that it broke off and is asked for `Again`, and last the `AskAnswer`.
         """
-        filters = {"conversation": conversation, "since": since, "until": until, "before": before, "mode": mode}
-        return self._answering.ask(question, intent, source, role, filters)
+        from recollect.search.query.request import Filters
+
+        where = {"source": source, "role": role, "conversation": conversation}
+        filters = Filters.of(**where, since=since, until=until, before=before, mode=mode)
+        return self._answering.ask(question, intent, filters)
 
     def chat(
         self,
@@ -408,23 +403,12 @@ class Memory:
         InvalidInput, NotFound, StoreError.
         """
         from recollect.answer.results import Report
+        from recollect.search.query.request import Filters
 
-        stream = self.research_stream(
-            question,
-            resume=resume,
-            rounds=rounds,
-            calls=calls,
-            tokens=tokens,
-            seconds=seconds,
-            source=source,
-            role=role,
-            conversation=conversation,
-            since=since,
-            until=until,
-            before=before,
-            mode=mode,
-        )
-        return end_of(stream, Report)
+        limits = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
+        where = {"source": source, "role": role, "conversation": conversation}
+        filters = Filters.of(**where, since=since, until=until, before=before, mode=mode)
+        return end_of(self._answering.research(question, resume, limits, filters), Report)
 
     def research_stream(
         self,
@@ -447,9 +431,12 @@ class Memory:
         citations already checked, that it broke off and is asked for `Again`, and last the `Report`. Whoever stops
         before that can go on with `resume`.
         """
+        from recollect.search.query.request import Filters
+
         limits = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
-        filters = {"conversation": conversation, "since": since, "until": until, "before": before, "mode": mode}
-        return self._answering.research(question, resume, limits, source, role, filters)
+        where = {"source": source, "role": role, "conversation": conversation}
+        filters = Filters.of(**where, since=since, until=until, before=before, mode=mode)
+        return self._answering.research(question, resume, limits, filters)
 
     def reports(self) -> list[SavedReport]:
         """The reports that are kept and the research that was interrupted, the newest first. `document` of an id gives

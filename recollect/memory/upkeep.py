@@ -205,14 +205,15 @@ class Upkeep:
 
         Raises StoreError where the store cannot be read.
         """
+        from recollect.search.query.request import Filters
+
         message = self._something_said()
         if message is None:
             return Probe(well=True, when=self.handle.clock(), took_ms=0.0)
         query = " ".join(message.content.split()[:_WORDS])
         began = time.perf_counter()
-        search = self.handle.read_search(
-            query, limit=_WITHIN, group_by="message", conversation=message.conversation_id, mode="instant"
-        )
+        filters = Filters(conversation=message.conversation_id, mode="instant")
+        search = self.handle.read_search(query, filters, limit=_WITHIN, group_by="message")
         found = self.handle.searcher(search)
         took = (time.perf_counter() - began) * 1000
         ids = {one for hit in found for entry in hit.messages for one in (entry.message.id, *entry.copies)}

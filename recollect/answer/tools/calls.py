@@ -14,6 +14,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.record import Chunk, Kind, Message, Namespace, NodeId, Role, ToolCall, to_microseconds
 from recollect.runtime.arguments import checked_arguments
 from recollect.runtime.tracing import records, traced
+from recollect.search.query.request import Filters
 from recollect.search.results.result import MOST_DOCUMENTS, DocumentHit, MessageHit, SearchResults, behind_first
 from recollect.store import Space, View
 
@@ -50,7 +51,7 @@ class Shared(Protocol):
     def embedder(self) -> Embedder: ...
     @property
     def searcher(self) -> Searcher: ...
-    def read_search(self, query: str, *, now: datetime | None = ..., **options: Any) -> Search: ...
+    def read_search(self, query: str, filters: Filters, *, now: datetime | None = ..., **options: Any) -> Search: ...
     def masked(self, value: M, *, spoken: str = ...) -> M: ...
 
 
@@ -191,9 +192,9 @@ class ToolCalls:
         first, many = _between(offset, 0, _FURTHEST, "offset"), _between(limit, 1, _MOST, "limit")
         search = self.handle.read_search(
             query,
+            Filters(kind=WITH_TOOL_CALLS if include_tool_calls else SAID),
             limit=min(max(first + many, MOST_DOCUMENTS), _MOST),
             group_by="message",
-            kinds=WITH_TOOL_CALLS if include_tool_calls else SAID,
         )
         search = replace(search, with_documents=True, with_reports=False)
         results = self.handle.searcher(search)
@@ -214,7 +215,7 @@ class ToolCalls:
         """The facts that have to do with a query, best first. Raises InvalidInput."""
         from recollect.derive.facts.fact import facts_of
 
-        search = self.handle.read_search(query, limit=_between(limit, 1, _MOST, "limit"))
+        search = self.handle.read_search(query, Filters(), limit=_between(limit, 1, _MOST, "limit"))
         nodes = self.handle.searcher.facts(search)
         with self.handle.space.view() as view:
             return facts_of(view, nodes)

@@ -118,12 +118,14 @@ def ask(
     spec = run.answering_model(model)
     memory, out = run.existing_memory(), run.out
     tell_destination(run, spec)
-    filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
+    from recollect.search.query.request import Filters
+
+    filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
     if run.json:
-        answer = memory.ask(asked, intent=intent, mode=mode, **filters)
+        answer = memory.ask(asked, intent=intent, **filters.given)
         out.document(answer)
     else:
-        answer = _told(run, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
+        answer = _told(run, memory.ask_stream(asked, intent=intent, **filters.given))
     run.state.remember_answer(answer.citations)
     return 0 if answer.known else 1
 
@@ -198,7 +200,7 @@ def research(
     before: str | None = None,
     in_: str | None = None,
     model: str | None = None,
-    mode: str = "auto",
+    mode: Mode = "auto",
     rounds: int | None = None,
     calls: int | None = None,
     tokens: int | None = None,
@@ -220,7 +222,10 @@ def research(
     """
     if list_:
         return _list(run)
-    if resume and (any((source, since, until, before, in_)) or mode != "auto"):
+    from recollect.search.query.request import Filters
+
+    filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
+    if resume and filters.given:
         raise InvalidInput("--resume goes on with the filters that the research was begun with.")
     period(since, until, before)  # what is wrong with them is told in the words of the options
     if no_background:
@@ -233,8 +238,7 @@ def research(
     if resume:
         options["resume"], asked = asked or True, ""
     else:
-        options |= {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
-        options["mode"] = mode
+        options |= filters.given
     report = _made(run, memory, asked, options)
     run.state.remember_answer(report.citations)
     return 0 if report.known else 1
