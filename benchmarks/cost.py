@@ -19,7 +19,7 @@ from benchmarks.convert import write_openai
 from benchmarks.datasets import own_set
 from benchmarks.engines import SQLite
 from benchmarks.tables import table
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.minilm import MiniLM
 from recollect.models.embedding.static import StaticEmbedder

@@ -32,12 +32,11 @@ from typing import Any
 
 import recollect
 from recollect import HierarchicalMemory
-from recollect.derive.facts.book import MODEL, Ledger, settled
-from recollect.derive.facts.claim import Claim, Polarity, canonical_attribute, entity_key, folded, is_single
+from recollect.derive.facts.changes import MODEL, ClaimChanges, settled
+from recollect.derive.facts.claim import Claim, Polarity, canonical_attribute, content_of, entity_key, folded, is_single
 from recollect.derive.facts.fact import Fact
-from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.stored import claim_in
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.memory import Memory
 from recollect.record import NodeId
 
@@ -127,7 +126,7 @@ class Telling:
 
     def draw(self, told: Iterable[tuple[dict[str, Any], str, datetime | None, int]]) -> None:
         """What a model would draw from messages."""
-        ledger = Ledger()
+        ledger = ClaimChanges()
         claims = [_claim(one, NodeId(name), said, position) for one, name, said, position in told]
         ledger.add(claims, MODEL, run="told")
         with self.memory.handle.space.view() as view:

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.convert import openai_conversation, write_openai
 from benchmarks.datasets import ROOT, DataSet, History
 from benchmarks.vectors import RememberingModel
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import TokenEmbedder
 from recollect.models.embedding.static import StaticEmbedder
@@ -31,7 +31,7 @@ from recollect.store import View
 _WRITES = ("importers", "text", "models/embedding", "record", "store", "engines", "index", "ingest")
 _ONLY_READS = (
     "store/passages.py",
-    "engines/neo4j/passages.py",
+    "engines/neo4j/indexing.py",
     "index/candidates.py",
     "index/pool.py",
     "index/vocabulary.py",

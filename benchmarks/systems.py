@@ -8,7 +8,7 @@ from uuid import uuid4
 from benchmarks.asking import conversation_ids, message_ids
 from benchmarks.convert import write_openai
 from benchmarks.datasets import History
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import TokenEmbedder
 from recollect.models.embedding.static import StaticEmbedder

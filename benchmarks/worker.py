@@ -23,7 +23,7 @@ from benchmarks.machine import own_memory, peak_memory
 from benchmarks.queries import queries
 from benchmarks.wording import TOPICS, Writer, topic
 from recollect import Memory
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.memory import Handle
 from recollect.models.embedding import TokenVectors
 from recollect.models.embedding.base import Vectors

@@ -17,7 +17,7 @@ import apsw
 
 from benchmarks.machine import peak_memory
 from benchmarks.worker import MadeUp
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.errors import StoreError
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.static import StaticEmbedder

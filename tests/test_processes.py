@@ -14,7 +14,7 @@ import pytest
 
 import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.engines.sqlite.migrations import MIGRATIONS
+from recollect.engines.sqlite.schema import MIGRATIONS
 from recollect.errors import StoreBusy, StoreError
 from recollect.memory import Handle, Memory
 from tests.exports import chat, dump_of, export, imported, opened

@@ -13,15 +13,14 @@ from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context, Patience, ToolNames
 from recollect.context import IndexConfig as RecollectIndexConfig
 from recollect.context.brief import Brief
-from recollect.derive.entities.added import Adder
-from recollect.derive.entities.entity import Entity
+from recollect.derive.entities.entity import Adder, Entity
 from recollect.derive.facts.fact import Fact
-from recollect.derive.graph.relation import Graph, Paths, Relation
-from recollect.derive.shift import Done
+from recollect.derive.graph.reader import Graph, Paths, Relation
 from recollect.derive.summaries.reading import Summary
-from recollect.derive.tasks.backlog import Backlog
-from recollect.derive.tasks.desk import Consolidated
-from recollect.derive.topics.reading import Segment, Topic
+from recollect.derive.tasks.runs import Backlog
+from recollect.derive.tasks.worker import Consolidated
+from recollect.derive.topics.reading import Topic, TopicSegment
+from recollect.derive.worker import Done
 from recollect.importers.base import Entry
 from recollect.ingest.documents.importing import DocumentProgress, DocumentReport
 from recollect.ingest.forget import Forgotten
@@ -356,7 +355,7 @@ class AsyncKnowledge:
     async def pin_fact(self, id: str, *, pinned: bool = True) -> Fact: ...
     async def resolve_fact(self, name: str) -> str: ...
     async def rules(self, *, offered: bool = False) -> list[Fact]: ...
-    async def segments(self, conversation_id: str) -> list[Segment]: ...
+    async def segments(self, conversation_id: str) -> list[TopicSegment]: ...
     async def timeline(self, topics: int = 12) -> Timeline: ...
     async def undo_entity(self, name: str) -> Entity: ...
     async def undo_fact(self, id: str) -> list[Fact]: ...

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.importers.base import Told
+from recollect.importers.base import DraftNotes
 from recollect.importers.formats.messages.parts import read_body
 from recollect.ingest.changes import Rewording
 from recollect.memory.handle import LIVE_SOURCE, Handle, count_tokens
@@ -219,7 +219,7 @@ def _read_content(content: Content, role: object) -> tuple[str, tuple[Part, ...]
         raise InvalidInput(
             f"content is {shown(content)}.", hint="Give a text, or content parts as OpenAI and Anthropic write them."
         )
-    body = read_body({"content": plain, "role": role}, Told())
+    body = read_body({"content": plain, "role": role}, DraftNotes())
     calls = (Part(PartKind.ARTIFACT, f"call of {call.name}", call.arguments) for call in body.calls)
     return "\n\n".join(filter(None, body.words)), (*body.parts, *calls)
 

@@ -29,7 +29,7 @@ from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
     from recollect.answer.chat.writing import TurnWriter, TurnWriters
-    from recollect.derive.entities.by_hand import ByHand
+    from recollect.derive.entities.by_hand import EntitiesByHand
     from recollect.derive.facts.correct import Corrections
     from recollect.importers.base import Entry
     from recollect.ingest import Ingest
@@ -180,9 +180,9 @@ class Handle:
 
         if not is_remote(self.whole_embedder):
             return self.whole_embedder
-        from recollect.models.embedding.discreet import Discreet
+        from recollect.models.embedding.discreet import DiscreetEmbedder
 
-        return Discreet(self.whole_embedder, self.masked)
+        return DiscreetEmbedder(self.whole_embedder, self.masked)
 
     def answering(self, spoken: str) -> LanguageModel | None:
         """The model for what is asked for now. It is told no secret but those of the text that was just spoken."""
@@ -259,11 +259,11 @@ class Handle:
         return Corrections(self.space, self.embedder, self.clock)
 
     @cached_property
-    def entities_by_hand(self) -> ByHand:
+    def entities_by_hand(self) -> EntitiesByHand:
         """Corrections of entities."""
-        from recollect.derive.entities.by_hand import ByHand
+        from recollect.derive.entities.by_hand import EntitiesByHand
 
-        return ByHand(self.space)
+        return EntitiesByHand(self.space)
 
     # --- finding ---------------------------------------------------------------------------------------------------
 

@@ -14,11 +14,10 @@ from recollect.record import Message, Node, NodeId
 from recollect.runtime.arguments import checked_arguments
 
 if TYPE_CHECKING:
-    from recollect.derive.entities.added import Adder
-    from recollect.derive.entities.entity import Entity
+    from recollect.derive.entities.entity import Adder, Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Graph, Paths, Relation
-    from recollect.derive.topics.reading import Segment
+    from recollect.derive.graph.reader import Graph, Paths, Relation
+    from recollect.derive.topics.reading import TopicSegment
     from recollect.memory.timeline import Day, Timeline
 
 
@@ -105,7 +104,7 @@ class Knowledge:
         """What lies around an entity: others, and the relations among them with their evidence. Relations that facts
         hold say since when; with `include_past` those that no longer hold are shown as well. Raises NotFound.
         """
-        from recollect.derive.graph.walk import around
+        from recollect.derive.graph.reader import around
 
         now = self.handle.clock()
         with self.handle.space.view() as view:
@@ -116,7 +115,7 @@ class Knowledge:
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
-        from recollect.derive.entities.mentioning import mentioning
+        from recollect.derive.entities.directory import mentioning
 
         with self.handle.space.view() as view:
             return mentioning(view, [entity] if other is None else [entity, other], limit)
@@ -125,7 +124,7 @@ class Knowledge:
         """The shortest ways between two entities, in words by `str`; neighbours where there is none [0]. They lead
         through what holds now, or with `include_past` through what held before as well. Raises NotFound.
         """
-        from recollect.derive.graph.walk import between
+        from recollect.derive.graph.reader import between
 
         with self.handle.space.view() as view:
             return between(view, source, target, self.handle.clock(), include_past=include_past)
@@ -162,8 +161,8 @@ class Knowledge:
         `target` may be "you"; `sources` are as in `add_entity`, and it was said when the newest of them was. Raises
         InvalidInput, NotFound.
         """
-        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.entities.directory import Directory
+        from recollect.derive.entities.entity import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.graph.reader import Reader
         from recollect.derive.graph.relationship import check_two, known_as, told_relationship, types_of
 
@@ -233,10 +232,9 @@ class Knowledge:
 
     def _add_ends(self, fact: NodeId) -> None:
         """Adds what an added relationship relates now, where it is not known: a person may have corrected it."""
-        from recollect.derive.entities.added import ADDED_FROM
         from recollect.derive.entities.directory import Directory
-        from recollect.derive.facts.claim import USER
-        from recollect.derive.facts.links import RELATIONSHIP, relation_of
+        from recollect.derive.entities.entity import ADDED_FROM
+        from recollect.derive.facts.claim import RELATIONSHIP, USER, relation_of
         from recollect.derive.graph.relationship import types_of
 
         with self.handle.space.view() as view:
@@ -251,7 +249,7 @@ class Knowledge:
 
     # --- topics and times ------------------------------------------------------------------------------------------
 
-    def segments(self, conversation_id: str) -> list[Segment]:
+    def segments(self, conversation_id: str) -> list[TopicSegment]:
         """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
         from recollect.derive.topics import reading
 

@@ -524,8 +524,8 @@ class Memory:
 
     def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
         """The people, places, tools and other names that messages mention, the most salient first [2]."""
-        from recollect.derive.entities.added import as_type
         from recollect.derive.entities.directory import Directory, salient
+        from recollect.derive.entities.entity import as_type
 
         with self.handle.space.view() as view:
             found = self.handle.kept.of(view.stamp, "entities", Directory(view).all)

@@ -49,7 +49,7 @@ def open(  # noqa: A001
     `on_wait` is called when another process has been writing for two seconds.
     Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
     """
-    from recollect.engines.choose import open_store
+    from recollect.engines import open_store
     from recollect.errors import InvalidInput
     from recollect.memory import Handle, Memory
     from recollect.memory.settings import usual_store
@@ -158,7 +158,7 @@ def recover(damaged: str | Path, path: str | Path) -> dict[str, Lost]:
     already, StoreError where nothing can be read.
     """
     from recollect.engines.sqlite import salvage
-    from recollect.engines.sqlite.place import store_file
+    from recollect.engines.sqlite.file import store_file
     from recollect.errors import InvalidInput, NotFound
 
     source, target = store_file(Path(damaged).expanduser()), Path(path).expanduser().absolute()

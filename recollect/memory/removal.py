@@ -114,13 +114,13 @@ class Removal:
             self.handle.space.erase(left)
 
     def _retract(self, message_ids: Sequence[NodeId], conversation_ids: Sequence[NodeId]) -> None:
-        from recollect.derive.registry import derivers, finish
         from recollect.derive.tasks.base import Setting
-        from recollect.derive.tasks.conversation import Conversations
+        from recollect.derive.tasks.conversation import ConversationWork
+        from recollect.derive.worker import derivers, finish
 
         if message_ids:
             self.handle.ingest.delete(message_ids)
-        conversations = Conversations(self.handle.space, derivers(self.handle.embedder), self.handle.embedder, finish)
+        conversations = ConversationWork(self.handle.space, derivers(), self.handle.embedder, finish)
         conversations.derive(conversation_ids, Setting(now=self.handle.clock()))
 
     def move(self, ids: Sequence[str], to: str) -> int:

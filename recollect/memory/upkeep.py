@@ -21,10 +21,9 @@ from recollect.store.transfer import every
 if TYPE_CHECKING:
     from threading import Event
 
-    from recollect.derive.shift import Done
-    from recollect.derive.tasks.backlog import Backlog
-    from recollect.derive.tasks.desk import Consolidated
-    from recollect.derive.worker import Worker
+    from recollect.derive.tasks.runs import Backlog
+    from recollect.derive.tasks.worker import Consolidated
+    from recollect.derive.worker import Done, Worker
     from recollect.ingest.secrets import StoredSecret, TakenOut
 
 _MAINTENANCE = timedelta(seconds=1)
@@ -101,12 +100,12 @@ class Upkeep:
         Backups keep it. Raises InvalidInput.
         """
         from recollect.memory.settings import own_places
-        from recollect.models.language.budget import FILE, Ledger
+        from recollect.models.language.budget import FILE, SpendingLog
 
         namespace = checked(name)
         self.handle.turns.wait()
         was_there = self.handle.store.drop(namespace)
-        Ledger(own_places().data / FILE).forget(self.handle.store.location, namespace)
+        SpendingLog(own_places().data / FILE).forget(self.handle.store.location, namespace)
         return was_there
 
     def deleted(self, *, limit: int = 50, offset: int = 0) -> list[DeletedRow]:
@@ -260,13 +259,13 @@ class Upkeep:
         """What waits for the model that is set, and about what it will take; in this namespace, or in some. None where
         none is set. Nothing is asked or changed.
         """
-        from recollect.derive.registry import model_works
-        from recollect.derive.tasks.backlog import backlogs
+        from recollect.derive.tasks.runs import backlogs
+        from recollect.derive.worker import model_works
 
         if self.handle.model is None:
             return None
         spaces = [self.handle.store.space(checked(name)) for name in namespaces or [self.handle.namespace]]
-        return backlogs(spaces, model_works(self.handle.embedder), self.handle.model)
+        return backlogs(spaces, model_works(), self.handle.model)
 
     def tasks(self, state: Literal["due", "leased", "dead"] = "due", *, limit: int = 100) -> list[tuple[Task, str]]:
         """What the worker has to do, is doing, or has given up, oldest first; with the reason of the last failure."""
@@ -297,10 +296,10 @@ class Upkeep:
         for how many seconds nothing was done, and in how many something that failed is tried again. `again` as in
         `consolidate`.
         """
-        from recollect.derive.shift import Shift
+        from recollect.derive.worker import WorkerLoop
 
         names = None if namespaces is None else [checked(name) for name in namespaces]
-        shift = Shift(
+        shift = WorkerLoop(
             self.handle.store,
             self._worker,
             self.handle.make_quality,

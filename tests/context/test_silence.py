@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from recollect.context.result import Context
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import Vectors
 from recollect.models.embedding.static import StaticEmbedder

@@ -11,7 +11,7 @@ import pytest
 
 from recollect.context import Patience
 from recollect.context.staged import Staged, TooLong
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.errors import InvalidInput, StoreError
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import Vectors

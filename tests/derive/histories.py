@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from recollect.derive.summaries.policy import DEFAULT
-from recollect.derive.summaries.segmentation import segment
+from recollect.derive.summaries.extract import DEFAULT
+from recollect.derive.summaries.sessions import segment
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.memory import Handle, Memory
 from recollect.record import Kind, Message, Node, NodeId, NodeKind, Origin

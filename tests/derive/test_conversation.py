@@ -9,9 +9,8 @@ import pytest
 
 import recollect
 from recollect.derive.tasks.base import STALE, Effects, Portion, Setting, retired
-from recollect.derive.tasks.conversation import Conversations
-from recollect.derive.tasks.enrol import enrol
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.conversation import ConversationWork
+from recollect.derive.tasks.queue import CONVERSATION, enrol
 from recollect.memory import Memory
 from recollect.record import Edge, Message, Node, NodeKind, stable_id
 from recollect.store import Change, Space, View, Where
@@ -51,7 +50,7 @@ def space_of(memory: Memory) -> Space:
 def drain(memory: Memory, deriver: Echo) -> int:
     space = space_of(memory)
     leases = space.claim("w", [CONVERSATION], 100, timedelta(minutes=5))
-    return Conversations(space, [deriver], EMBEDDER).run(leases, SETTING)
+    return ConversationWork(space, [deriver], EMBEDDER).run(leases, SETTING)
 
 
 def echoes(memory: Memory, state: str = "live") -> list[str]:

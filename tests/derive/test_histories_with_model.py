@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import Retry
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request

@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import Problem
 from recollect.importers.reading import archive as archives
-from recollect.importers.reading.zip_stream import Limits
+from recollect.importers.reading.zip_stream import ZipLimits
 from recollect.memory import Memory
 from tests.bombs import bomb
 from tests.exports import archive, chat, export, file, first_hit, lines, messages_of, node, opened, texts_of, tree
@@ -169,17 +169,17 @@ def test_42_gb_of_zeros_are_left_where_they_are(memory: Memory, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        (Limits(entries=2), "it holds more than 2 files"),
-        (Limits(member=2 << 10), "unpacks to more than"),
-        (Limits(total=1 << 20), "unpacks to more than"),
-        (Limits(ratio=3, harmless=1 << 10), "unpacks to more than 3 times its size"),
+        (ZipLimits(entries=2), "it holds more than 2 files"),
+        (ZipLimits(member=2 << 10), "unpacks to more than"),
+        (ZipLimits(total=1 << 20), "unpacks to more than"),
+        (ZipLimits(ratio=3, harmless=1 << 10), "unpacks to more than 3 times its size"),
     ],
     ids=["files", "member", "total", "ratio"],
 )
 def test_beyond_each_limit_the_rest_is_told_and_left(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: Limits, reason: str
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: ZipLimits, reason: str
 ) -> None:
-    monkeypatch.setattr(archives, "Limits", lambda: limits)
+    monkeypatch.setattr(archives, "ZipLimits", lambda: limits)
     long = [chat(*["tide " * 40] * 20, name=f"c{i}") for i in range(60)]
     members = {"conversations-000.json": [GOOD], "conversations-001.json": long, "conversations-002.json": long}
     problems = told(memory, archive(tmp_path / "big.zip", members))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.tasks.cursor import HEAD
+from recollect.derive.tasks.base import HEAD
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Node, Part, PartKind
@@ -59,7 +59,7 @@ def ids_in(memory: Memory) -> dict[str, str]:
 def test_the_id_of_another_record_is_refused_at_once(
     memory: Memory, write: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.ingest.writer._PATIENCE", 0.0)  # what is planned again for ever, fails at once
+    monkeypatch.setattr("recollect.store.update._PATIENCE", 0.0)  # what is planned again for ever, fails at once
     before = memory.upkeep.stats()
     same = {"a conversation": {"conversation"}, "a chat": {"conversation"}, "a tool call": {"tool call"}}
     for kind, own in ids_in(memory).items():

@@ -247,7 +247,7 @@ def test_a_worker_makes_passages_of_an_earlier_recipe_anew(tmp_path: Path, monke
     with monkeypatch.context() as earlier, opened(tmp_path / "memory.db") as memory:
         earlier.setattr(passages, "RECIPE", passages.RECIPE - 1)
         prepare(memory)
-    monkeypatch.setattr("recollect.derive.shift._TURN", 0)  # seconds until it looks for other work
+    monkeypatch.setattr("recollect.derive.worker._TURN", 0)  # seconds until it looks for other work
     with opened(tmp_path / "memory.db") as memory:
         memory.upkeep.work(once=True)
         made = memory.upkeep.index().embedder

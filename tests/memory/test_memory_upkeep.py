@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import recollect
-from recollect.derive import shift
+from recollect.derive import worker
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.memory import Memory
@@ -101,7 +101,7 @@ def test_a_worker_ends_where_trying_again_would_not_help(memory: Memory) -> None
 def test_a_worker_that_works_until_nothing_is_left_does_all_the_upkeep(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shift, "_UPKEEP", timedelta(0))  # as where there is much to do
+    monkeypatch.setattr(worker, "_UPKEEP", timedelta(0))  # as where there is much to do
     said = memory.store_message("The heron stands.")
     memory.store_message("It waits.")
     memory.upkeep.work(once=True)

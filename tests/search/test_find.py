@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.engines.sqlite.view import SQLiteView
+from recollect.engines.sqlite.engine import SQLiteView
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Message

@@ -15,7 +15,7 @@ import pytest
 import recollect
 from recollect.errors import RecollectError
 from recollect.memory import Memory
-from recollect.models.language.budget import FILE, Ledger
+from recollect.models.language.budget import FILE, SpendingLog
 from recollect.models.language.usage import Usage
 from recollect.record import NodeId
 from tests.exports import chat, export
@@ -100,7 +100,7 @@ def test_others_stay_and_the_name_can_be_used_again(memory: Memory, tmp_path: Pa
 
 
 def test_what_a_tenant_cost_is_counted_under_no_name(memory: Memory, home: Path) -> None:
-    ledger = Ledger(home / "recollect" / FILE)
+    ledger = SpendingLog(home / "recollect" / FILE)
     for name in ("acme", "other", "acme"):
         ledger.enter(None, memory.location, name, "facts", "m", Usage(1, 10, 10), 0.5)
     memory.upkeep.drop_namespace("acme")

@@ -19,9 +19,9 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
 import neo4j
 
-from recollect.engines.neo4j import erase, maintain, source
+from recollect.engines.neo4j import maintain, source
 from recollect.engines.neo4j.engine import Neo4jStore
-from recollect.engines.neo4j.source import PartitionSource
+from recollect.engines.neo4j.source import Neo4jSource
 from recollect.engines.neo4j.writing import Writing
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
@@ -305,8 +305,8 @@ def test_no_word_of_what_was_erased_is_in_any_property(
 def test_erasing_that_is_interrupted_goes_on(
     neo4j_uri: str, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erase, "_PIECE", 3)
-    monkeypatch.setattr(erase, "_TOGETHER", 1)
+    monkeypatch.setattr(maintain, "_PIECE", 3)
+    monkeypatch.setattr(maintain, "_TOGETHER", 1)
     space = store.space(DEFAULT)
     talks = [talk(f"t{n}", *(f"{CANARY} {i}" for i in range(5)), title=CANARY) for n in range(3)]
     ingest(store).threads(talks)
@@ -320,9 +320,9 @@ def test_erasing_that_is_interrupted_goes_on(
             raise KeyboardInterrupt
         return whole_piece(*arguments)
 
-    whole_piece = erase._erase
+    whole_piece = maintain._erase
     with monkeypatch.context() as patch:
-        patch.setattr(erase, "_erase", killed)
+        patch.setattr(maintain, "_erase", killed)
         with pytest.raises(KeyboardInterrupt):
             space.erase(ids)
     assert space.check() == []
@@ -351,16 +351,16 @@ def test_rows_that_are_sealed_while_they_are_read_are_not_lost(
     few(monkeypatch)
     reader, other = open_store().space(DEFAULT), open_store()
     ingest(other).threads([talk("a", *(f"the heron stands {i}" for i in range(20)))])
-    read_segments, moved = PartitionSource.segments, []
+    read_segments, moved = Neo4jSource.segments, []
 
-    def moving(source: PartitionSource) -> Any:
+    def moving(source: Neo4jSource) -> Any:
         found = read_segments(source)
         if not moved:
             moved.append(True)
             maintained(other.space(DEFAULT))
         return found
 
-    monkeypatch.setattr(PartitionSource, "segments", moving)
+    monkeypatch.setattr(Neo4jSource, "segments", moving)
     assert len(holding(reader, "heron")) == 20
     assert moved
     assert len(holding(reader, "heron")) == 20

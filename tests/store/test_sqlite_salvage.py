@@ -15,7 +15,7 @@ import pytest
 
 import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.engines.sqlite.place import log_file
+from recollect.engines.sqlite.file import log_file
 from recollect.engines.sqlite.salvage import salvage
 from recollect.errors import Incomplete, InvalidInput, StoreDamaged, StoreError
 from recollect.record import Document, NodeId

@@ -156,7 +156,7 @@ class ToolCalls:
         """What a cluster comes down to: the summary of its topic, else an extract of its most typical messages. Raises
         NotFound.
         """
-        from recollect.derive.summaries.topics import topic_text
+        from recollect.derive.summaries.works import topic_text
         from recollect.derive.topics.reading import named
         from recollect.models.embedding.static import StaticEmbedder
 

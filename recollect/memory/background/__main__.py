@@ -88,7 +88,7 @@ def _work(settings: Settings, where: Places, stop: threading.Event, still_there:
 @contextmanager
 def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
     """The store as it is: where it has gone meanwhile, it is not made anew."""
-    from recollect.engines.choose import open_store
+    from recollect.engines import open_store
     from recollect.memory import Handle, Memory
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.models.embedding.minilm import MiniLM

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect.answer.tools import TOOLS, Toolbox
 from recollect.answer.tools.output import count
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, ModelError
 from recollect.memory import Handle, Memory

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect.derive.entities.derive import Entities
+from recollect.derive.entities.deriver import Entities
 from recollect.derive.tasks.base import Effects, Portion, Setting
 from recollect.memory import Memory
 from recollect.record import Edge, Message, NodeId

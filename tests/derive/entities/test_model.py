@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.derive.worker import Worker
 from recollect.errors import NotFound
 from recollect.memory import Memory

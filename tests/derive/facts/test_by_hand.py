@@ -11,7 +11,7 @@ import pytest
 import recollect
 from recollect import HierarchicalMemory
 from recollect.derive.facts.fact import Fact
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from tests.derive.facts.conftest import contents, drain

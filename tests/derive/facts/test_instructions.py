@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recollect.derive.facts.instructions import MOST_CHARACTERS, MOST_TOKENS
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.errors import InvalidInput
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.static import StaticEmbedder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.derive.facts.lasting import heard_rules
+from recollect.derive.facts.instructions import heard_rules
 from recollect.memory import Handle, Memory
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Kind, Message, Namespace, NodeId, Role

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request

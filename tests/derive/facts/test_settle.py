@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recollect
 from recollect.derive.facts.claim import Claim, Polarity, Provenance
 from recollect.derive.facts.settle import settle
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.memory import Memory
 from recollect.record import Node, NodeId
 from recollect.store.transfer import every

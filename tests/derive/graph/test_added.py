@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.entities.added import ADDED_FROM
+from recollect.derive.entities.entity import ADDED_FROM
 from recollect.derive.entities.naming import YOU
-from recollect.derive.graph.relation import TOGETHER, Relation
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.graph.reader import TOGETHER, Relation
+from recollect.derive.tasks.queue import enrol
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.memory.removal import Removal

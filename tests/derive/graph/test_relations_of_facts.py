@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect.derive.entities.naming import YOU
-from recollect.derive.graph.relation import TOGETHER, Relation
+from recollect.derive.graph.reader import TOGETHER, Relation
 from recollect.memory import Memory
 from recollect.record import NodeId
 

@@ -10,9 +10,8 @@ import orjson
 import pytest
 
 from recollect.derive.summaries.deriver import Summaries
-from recollect.derive.tasks.base import Portion, Setting
-from recollect.derive.tasks.cursor import Cursor, cursor_id
-from recollect.derive.tasks.outbox import due
+from recollect.derive.tasks.base import Cursor, Portion, Setting, cursor_id
+from recollect.derive.tasks.queue import due
 from recollect.record import Conversation, Message, Node
 from recollect.store import Change
 from tests.derive.histories import Clock, opened

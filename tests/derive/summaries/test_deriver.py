@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.derive.tasks.outbox import due
+from recollect.derive.tasks.queue import due
 from recollect.memory import Memory
 from recollect.record import Conversation, Message
 from recollect.store import Change

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.summaries.tasks import backlog
+from recollect.derive.summaries.periods import backlog
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request

@@ -8,9 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.derive.summaries.extract import weighed
-from recollect.derive.summaries.parts import tactical_parts
-from recollect.derive.summaries.policy import DEFAULT
+from recollect.derive.summaries.extract import DEFAULT, weighed
+from recollect.derive.summaries.nodes import tactical_parts
 from recollect.memory import Memory
 from tests.derive.histories import Clock, opened
 from tests.derive.summaries.talks import START, alternating, embedder

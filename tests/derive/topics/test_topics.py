@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recollect
-from recollect.derive.topics.clusters import clusters
+from recollect.derive.topics.naming import clusters
 from recollect.errors import NotFound
 from recollect.memory import Memory
 from recollect.record import Node, NodeKind

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import recollect
-from recollect.derive import shift
+from recollect.derive import worker
 from recollect.faces.cli.main import main
 from recollect.faces.cli.output import Output
 from recollect.record import utc_now
@@ -222,7 +222,7 @@ def test_words_that_a_full_disk_keeps_from_being_overwritten_are_overwritten_by_
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shift, "_UPKEEP", timedelta(0))  # as where there is much to do
+    monkeypatch.setattr(worker, "_UPKEEP", timedelta(0))  # as where there is much to do
     with small_disk(tmp_path / "small", 4) as small:
         of = ("--store", small / "memory.db")
         run("import", export, *of)

@@ -14,8 +14,8 @@ from threading import Event
 import pytest
 
 import recollect
-from recollect.derive.shift import Done
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.queue import CONVERSATION
+from recollect.derive.worker import Done
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.faces.present.working import task_counts
 from recollect.memory import Memory

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.tasks.backlog import backlog
 from recollect.derive.tasks.base import Effects, Setting
+from recollect.derive.tasks.runs import backlog
 from recollect.models.language.base import Completion, Request
-from recollect.models.language.budget import Ledger, Limits, Metered
+from recollect.models.language.budget import Limits, Metered, SpendingLog
 from recollect.models.language.prices import Price
 from recollect.models.language.prompts import request
 from recollect.store import Change, Task, View
@@ -30,7 +30,7 @@ class Asking:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Metered:
-    ledger = Ledger(tmp_path / "spending.db")
+    ledger = SpendingLog(tmp_path / "spending.db")
     return Metered(Counting(), ledger, Limits(calls=10), price=Price(1, 5), store="s", namespace="n")
 
 

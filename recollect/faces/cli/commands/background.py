@@ -21,8 +21,8 @@ from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.derive.shift import Done
-    from recollect.derive.tasks.backlog import Backlog
+    from recollect.derive.tasks.runs import Backlog
+    from recollect.derive.worker import Done
     from recollect.faces.cli.progress import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task
@@ -163,7 +163,7 @@ def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
     if run.json:
-        from recollect.derive.tasks.backlog import Backlog
+        from recollect.derive.tasks.runs import Backlog
         from recollect.models.language.budget import Estimate
 
         shown = as_json(found or Backlog(0, 0, 0, Estimate(0, 0, 0, None)))

@@ -24,7 +24,7 @@ from recollect.record import RoleName, utc_now
 
 if TYPE_CHECKING:
     from recollect.importers.base import Problem
-    from recollect.importers.found import Found
+    from recollect.importers.found import FoundSource
     from recollect.ingest.documents.importing import DocumentReport
     from recollect.ingest.importing import ImportReport
     from recollect.store import Counts, IndexInfo
@@ -129,7 +129,7 @@ def _run(run: Invocation, paths: Sequence[str], format_name: str | None, *, agai
         return run.memory().import_file(*paths, format=format_name, again=again, progress=told, wanted=wanted)
 
 
-def _found_here() -> list[Found]:
+def _found_here() -> list[FoundSource]:
     from recollect.importers.found import found_on_this_machine
 
     return found_on_this_machine(Path.home(), os.environ)
@@ -153,7 +153,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("Found on this machine:"))
+        out.line(out.bold("FoundSource on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found

@@ -17,7 +17,7 @@ from recollect.text.language import addressed
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Graph, Paths, Relation
+    from recollect.derive.graph.reader import Graph, Paths, Relation
     from recollect.faces.cli.output import Output
     from recollect.memory import Memory
 

@@ -299,11 +299,11 @@ def stats(run: Invocation) -> int:
     Where a language model was asked, it also shows how often, and what it cost.
     """
     from recollect.faces.present.views import as_json
-    from recollect.models.language.budget import FILE, Ledger
+    from recollect.models.language.budget import FILE, SpendingLog
 
     memory = run.existing_memory()
     counts, index = memory.upkeep.stats(), memory.upkeep.index()
-    ledger = Ledger(run.places.data / FILE)
+    ledger = SpendingLog(run.places.data / FILE)
     spent = ledger.spent(memory.location, memory.namespace)
     facts: dict[str, Any] = {
         "store": memory.location,

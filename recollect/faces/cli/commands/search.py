@@ -378,7 +378,7 @@ def told_empty(run: Invocation) -> bool:
 
 def none_found(run: Invocation, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
-    from recollect.derive.tasks.outbox import CONVERSATION
+    from recollect.derive.tasks.queue import CONVERSATION
 
     run.out.line(line)
     if any(task.kind == CONVERSATION for task, _ in memory.upkeep.tasks("due")):

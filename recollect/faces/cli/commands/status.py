@@ -22,7 +22,7 @@ from recollect.faces.present.names import source_label
 from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.times import ago, number, size, span
 from recollect.faces.present.working import STATES, task_counts, worker_state
-from recollect.importers.found import Found
+from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
 from recollect.models.language.choose import open_model
 from recollect.models.language.errors import ModelNotReady
@@ -58,7 +58,7 @@ def show_status(run: Invocation) -> None:
         _print_status(run, counts, found)
 
 
-def not_yet_in(run: Invocation, counts: Counts | None) -> list[Found]:
+def not_yet_in(run: Invocation, counts: Counts | None) -> list[FoundSource]:
     """What lies on this machine and is not in the memory, or is newer."""
     return newer_than(run.state.last_import(), counts, _kept(run))
 
@@ -71,7 +71,7 @@ def _counts(run: Invocation) -> Counts | None:
     return run.memory().upkeep.stats() if run.has_memory() else None
 
 
-def _print_status(run: Invocation, counts: Counts, found: Sequence[Found]) -> None:
+def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource]) -> None:
     out, now = run.out, utc_now()
     dot = f" {out.symbols.dot} "
     when = span(counts.first, counts.last, now, out.symbols.dash)
@@ -89,13 +89,13 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[Found]) -> No
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
     tell_pause(run)
-    _print_found(run, found, "Found on this machine, not imported yet: ")
+    _print_found(run, found, "FoundSource on this machine, not imported yet: ")
     _warn(run, found)
     steps = [f"recollect search {_quoted(run)}", "recollect serve --open", "recollect --help"]
     out.line(out.in_a_row("Try  ", [out.hint(step) for step in steps]))
 
 
-def _print_empty(run: Invocation, found: Sequence[Found], facts: int) -> None:
+def _print_empty(run: Invocation, found: Sequence[FoundSource], facts: int) -> None:
     out = run.out
     left = f"No messages yet, and {number(facts, 'fact')}." if facts else "Your memory is empty."
     right = _where(run)
@@ -106,21 +106,21 @@ def _print_empty(run: Invocation, found: Sequence[Found], facts: int) -> None:
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     tell_pause(run)
-    _print_found(run, found, "Found on this machine: ")
+    _print_found(run, found, "FoundSource on this machine: ")
     _warn(run, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(run)}"]
     out.line(out.in_a_row("Then  ", [out.hint(step) for step in steps]))
     out.line("Or try it out first on a sample:  recollect demo")
 
 
-def _print_found(run: Invocation, found: Sequence[Found], words: str) -> None:
+def _print_found(run: Invocation, found: Sequence[FoundSource], words: str) -> None:
     if found:
         line = words + found_labels(found)
         step = run.out.hint("recollect import --found")
         run.out.line(line + run.out.gap(line, step) + step)
 
 
-def _warn(run: Invocation, found: Sequence[Found]) -> None:
+def _warn(run: Invocation, found: Sequence[FoundSource]) -> None:
     """Claude Code deletes its sessions after a time."""
     if count := _expiring(run, found):
         out = run.out
@@ -130,7 +130,7 @@ def _warn(run: Invocation, found: Sequence[Found]) -> None:
         out.line(line + out.gap(line, step) + step)
 
 
-def _expiring(run: Invocation, found: Sequence[Found]) -> int:
+def _expiring(run: Invocation, found: Sequence[FoundSource]) -> int:
     folders = [one.path for one in found if one.label == "Claude Code" and one.path.is_dir()]
     if not folders:
         return 0
@@ -152,7 +152,7 @@ def _largest_first(counts: Any) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _document(run: Invocation, counts: Counts | None, found: Sequence[Found]) -> dict[str, Any]:
+def _document(run: Invocation, counts: Counts | None, found: Sequence[FoundSource]) -> dict[str, Any]:
     tasks = task_counts(run.memory(), counts) if counts else dict.fromkeys(STATES, 0)
     return {
         "store": str(run.settings.store),

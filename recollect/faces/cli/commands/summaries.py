@@ -21,7 +21,7 @@ from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.topics.reading import Topic, TopicSegment
     from recollect.faces.cli.output import Output
     from recollect.memory.timeline import Band, Day, Timeline
     from recollect.record import Message
@@ -182,7 +182,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
             out.line(out.dim(f"        {more}"))
 
 
-def _print_segments(run: Invocation, segments: list[Segment]) -> int:
+def _print_segments(run: Invocation, segments: list[TopicSegment]) -> int:
     out = run.out
     if not run.in_json(
         lambda: {"segments": [as_json(segment) | {"topic": segment.topic or None} for segment in segments]}

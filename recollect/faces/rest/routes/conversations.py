@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from recollect.derive.topics.reading import Segment
+from recollect.derive.topics.reading import TopicSegment
 from recollect.errors import NotFound
 from recollect.faces.http.once import ONCE, Once
 from recollect.faces.http.scope import Scoped
@@ -69,7 +69,7 @@ def latest(memory: Scoped, id: Id, limit: Limit = 20) -> PageView[Message]:
 
 
 @routes.get("/conversations/{id}/segments")
-def segments(memory: Scoped, id: Id) -> PageView[Segment]:
+def segments(memory: Scoped, id: Id) -> PageView[TopicSegment]:
     """A conversation as runs of turns about one thing, cut where it drifts."""
     return PageView(memory.knowledge.segments(id))
 

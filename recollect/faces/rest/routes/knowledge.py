@@ -10,7 +10,7 @@ from fastapi import Path, Query
 
 from recollect.derive.entities.entity import Entity
 from recollect.derive.facts.fact import Fact
-from recollect.derive.graph.relation import Graph, Paths, Relation
+from recollect.derive.graph.reader import Graph, Paths, Relation
 from recollect.derive.summaries.reading import Summary
 from recollect.derive.topics.reading import Topic
 from recollect.faces.http.once import ONCE

@@ -15,9 +15,9 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.concurrency import run_in_threadpool
 
-from recollect.derive.shift import Done
-from recollect.derive.tasks.backlog import Backlog
-from recollect.derive.tasks.desk import Consolidated
+from recollect.derive.tasks.runs import Backlog
+from recollect.derive.tasks.worker import Consolidated
+from recollect.derive.worker import Done
 from recollect.errors import Incomplete, InvalidInput, RecollectError
 from recollect.faces.http.events import ERROR, EVENTS, HEADERS, Stream, Tell, as_event, event, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of

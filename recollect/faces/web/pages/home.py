@@ -23,11 +23,11 @@ from recollect.faces.web.page import PAGES, address, page, scope_of
 from recollect.faces.web.pages.importing import not_yet_in, state_of
 from recollect.faces.web.runs import WebRun, runs_of
 from recollect.memory.background.lock import is_working
-from recollect.models.language.budget import FILE, Ledger, Spent
+from recollect.models.language.budget import FILE, SpendingLog, Spent
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.importers.found import Found
+    from recollect.importers.found import FoundSource
     from recollect.memory import Memory
     from recollect.memory.upkeep import Probe
     from recollect.store import Counts, Task
@@ -155,7 +155,7 @@ def status(request: Request, memory: Scoped) -> Response:
     probe, trouble = probing.result, probing.problem
     working = is_working(here.settings.store, here.places.state)
     month = utc_now().date().replace(day=1)
-    ledger = Ledger(here.places.data / FILE)
+    ledger = SpendingLog(here.places.data / FILE)
     spent = ledger.spent(memory.location, str(memory.namespace), since=month)
     ever = ledger.spent(memory.location, str(memory.namespace))
     location, size = (None, None) if reach(request) else (memory.location, memory.upkeep.info().bytes or None)
@@ -251,7 +251,7 @@ def _document(
     counts: Counts,
     tasks: dict[str, int],
     probe: Probe | None,
-    found: Sequence[Found],
+    found: Sequence[FoundSource],
     *,
     working: bool,
     spent: Sequence[Spent],

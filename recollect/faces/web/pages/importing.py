@@ -28,7 +28,7 @@ from recollect.faces.web.runs import RUN_PAGES, RunPage, WebRun, Work, run_view,
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.importers.found import Found
+    from recollect.importers.found import FoundSource
     from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory import Memory
     from recollect.store import Counts
@@ -255,7 +255,7 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
     return page(request, "imported.html", data=data, **_view(request, run))
 
 
-def not_yet_in(request: Request, memory: Memory, counts: Counts) -> Sequence[Found]:
+def not_yet_in(request: Request, memory: Memory, counts: Counts) -> Sequence[FoundSource]:
     """What lies on the machine and is newer than the last import; nothing for the token of a namespace."""
     return [] if reach(request) else newer_than(state_of(request, memory).last_import(), counts)
 

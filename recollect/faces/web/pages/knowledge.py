@@ -25,7 +25,7 @@ from recollect.record import utc_now
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Relation
+    from recollect.derive.graph.reader import Relation
     from recollect.memory import Memory
     from recollect.record import Message
 

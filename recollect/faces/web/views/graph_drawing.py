@@ -24,7 +24,7 @@ from recollect.faces.web.views.graph_layout import (
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
-    from recollect.derive.graph.relation import Relation
+    from recollect.derive.graph.reader import Relation
     from recollect.memory import Memory
 
 #: Names of a picture at first, what one that is opened may add, and the most that there can be.
