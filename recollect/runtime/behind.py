@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 #: What this process is writing behind answers, with the store and the namespace that it goes to.
 _under_way: dict[Future[None], tuple[str, str]] = {}
+_thread = local()  # in those that write behind answers it `writes`
 
 
 def wait_for(location: str, namespace: str | None = None) -> None:
     """Waits until all that this process was given to write behind answers in a namespace of a store, or in all of them,
-    is written or has failed. What went wrong is left for `settle` to raise.
+    is written or has failed. What went wrong is left for `settle` to raise. Whatever does the writing does not wait.
     """
-    if not _under_way:
+    if not _under_way or hasattr(_thread, "writes"):
         return
     location = _real(location)
     for future, (store, name) in list(_under_way.items()):
@@ -38,14 +39,12 @@ class TurnWriter:
         self._waiting: list[tuple[str, Future[None]]] = []
 
     def write(self, conversation_id: str, work: Callable[[], None]) -> None:
-        """Has it done as soon as may be, after all that was given before. The work must not `wait_for` its namespace,
-        as the spaces of a handle do.
-        """
+        """Has it done as soon as may be, after all that was given before."""
         from concurrent.futures import ThreadPoolExecutor
 
         with self._lock:
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(1, "recollect-turn")
+                self._pool = ThreadPoolExecutor(1, "recollect-turn", lambda: setattr(_thread, "writes", True))
             done = [one for one in self._waiting if one[1].done() and one[1].exception() is None]
             self._waiting = [one for one in self._waiting if one not in done]
             future = self._pool.submit(work)

@@ -28,7 +28,11 @@ def test_what_failed_behind_an_answer_is_told_though_a_later_turn_was_written() 
 
 def test_whoever_waits_for_a_namespace_waits_for_no_other() -> None:
     slow, may_end = TurnWriter("somewhere", "slow"), Event()
-    slow.write("C", lambda: may_end.wait(10) and None)
+
+    def ends() -> None:
+        may_end.wait(10)
+
+    slow.write("C", ends)
     wait_for("somewhere", "quick")
     wait_for("elsewhere")
     may_end.set()
