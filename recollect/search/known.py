@@ -34,6 +34,7 @@ from recollect.search.weights import (
     ONE_CONVERSATION,
     RUN_FOR_WORDS,
     SAYS_LITTLE,
+    SAYS_NO_MORE,
     TELLING_SIZE,
     WHOLE_ARCHIVE,
 )
@@ -100,10 +101,10 @@ def fit(evidence: ScoreInput, found: Signs) -> Fit:
 
     Nothing fits a text whose words are mostly unknown or stand apart, and which is far from what the archive is about;
     a little where it speaks of what is the asker's own ("our decisions"), which may be here in other words.
-    A known word or two that ask nothing fit a little, unless a passage is near in meaning, or holds what is rare enough
-    to be in one passage alone. All fits where the signs say little (few passages, vectors that cannot read the text,
-    another language than they were measured in) or the text names what is here (somebody who speaks, a day, an
-    identifier).
+    A known word or two that ask nothing fit a little, unless a passage that says more is near in meaning, or one holds
+    what is rare enough to be in one passage alone. All fits where the signs say little (few passages, vectors that
+    cannot read the text, another language than they were measured in) or the text names what is here (somebody who
+    speaks, a day, an identifier).
     """
     features, question = evidence.features, evidence.question
     names = evidence.named or features.inside.any() or features.sought.any()
@@ -114,7 +115,8 @@ def fit(evidence: ScoreInput, found: Signs) -> Fit:
         return Fit.A_LITTLE if speaks_of_own(question.text) else Fit.NOTHING
     asks = question.is_personal or "?" in question.text
     plain = len(question.terms) <= SAYS_LITTLE and bool(features.frequencies.all())
-    if asks or not plain or float(features.dense.max()) >= FITS_BY_MEANING:
+    near = features.dense[features.length_z > SAYS_NO_MORE].max(initial=0.0)
+    if asks or not plain or float(near) >= FITS_BY_MEANING:
         return Fit.WELL
     by_chance = float(dots(features.holds[:, 0, :], features.idf).max()) < _rarest(features)
     return Fit.A_LITTLE if by_chance else Fit.WELL

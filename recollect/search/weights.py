@@ -137,5 +137,6 @@ KNOWN = 0.25
 #: The weight of the mean cosine of all passages beside the signs of the instant mode, and the sum below which nothing
 #: fits. Chosen on the development sets and the seen half of `benchmarks/unasked` (docs/explanation/context.md).
 WHOLE_ARCHIVE, FITS = 10.0, -2.0
-#: Terms up to which a text says little by itself, and the cosine from which on it fits all the same.
-SAYS_LITTLE, FITS_BY_MEANING = 2, 0.5
+#: Terms up to which a text says little by itself, and the cosine from which on it fits all the same; the length of a
+#: passage (as a z-score) up to which that is no sign: the nearest to a greeting are greetings.
+SAYS_LITTLE, FITS_BY_MEANING, SAYS_NO_MORE = 2, 0.5, -1.5

@@ -68,7 +68,18 @@ def test_what_the_memory_knows_nothing_of_gets_what_stands_alone(sample: Memory,
 
 @pytest.mark.parametrize("budget", [1_000, 4_000, 10_000])
 @pytest.mark.parametrize(
-    "text", ["Good morning!", "Thanks!", "ok", "Hello", "continue", "rewrite that shorter", "Yes please"]
+    "text",
+    [
+        "Good morning!",
+        "Good morning",
+        "Morning!",
+        "Thanks!",
+        "ok",
+        "Hello",
+        "continue",
+        "rewrite that shorter",
+        "Yes please",
+    ],
 )
 def test_a_word_or_two_that_match_by_chance_get_a_few_messages(sample: Memory, text: str, budget: int) -> None:
     assert retrieved(sample.prepare_context(text, budget=budget)) <= 150

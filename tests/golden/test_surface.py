@@ -11,7 +11,7 @@ from mcp import Client
 
 import recollect
 from recollect.faces import rest
-from recollect.faces.mcp.links import Links
+from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.server import build_server
 from recollect.faces.rest import openapi
 from recollect.memory import Memory
@@ -40,7 +40,7 @@ def test_openapi() -> None:
 
 def test_mcp_tools(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        client = Client(build_server(lambda context: (memory, Links("")), tools="all"))
+        client = Client(build_server(lambda context: (memory, ResourceLinks("")), tools="all"))
         listed = connected(client, lambda connection: connection.list_tools())
     assert_golden("mcp_tools", [tool.model_dump(mode="json", exclude_none=True) for tool in listed.tools])
 

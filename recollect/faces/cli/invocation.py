@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -182,6 +182,17 @@ class Invocation:
         from recollect.faces.present.state import State
 
         return State.of(self.places.state, self.store, self.settings.namespace)
+
+    def in_json(self, document: Callable[[], object]) -> bool:
+        """Prints a document where JSON is wanted; whether it is."""
+        if self.json:
+            self.out.document(document())
+        return self.json
+
+    def show(self, document: Callable[[], object], *lines: str) -> None:
+        """Prints a document where JSON is wanted, else the lines."""
+        for line in () if self.in_json(document) else lines:
+            self.out.line(line)
 
     def close(self) -> None:
         """Closes the memory."""

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 Marks = Sequence[tuple[int, int]]
 
@@ -305,11 +305,13 @@ class Output:
     def _flown(self, text: str) -> str:
         return text if self._flow is None else self._flow.feed(text) + self._flow.end()
 
-    def document(self, value: Mapping[str, Any]) -> None:
-        """The one JSON document of a `--json` run."""
+    def document(self, value: object) -> None:
+        """The one JSON document of a `--json` run; records in it are shown by their views."""
         import json
 
-        self._write(json.dumps(value, ensure_ascii=False, indent=2).translate(_ESCAPED) + "\n")
+        from recollect.faces.present.views import as_json
+
+        self._write(json.dumps(as_json(value), ensure_ascii=False, indent=2).translate(_ESCAPED) + "\n")
 
     def _write(self, text: str) -> None:
         try:
@@ -334,6 +336,16 @@ class Output:
         """Two sentences in a line, or the second in a line of its own, so that no command in it is cut."""
         fits = self.width is None or cell_len(left) + 1 + cell_len(right) <= self.width
         return f"{left}{' ' if fits else chr(10)}{right}"
+
+    def more(self, shown: int, advice: str = "") -> None:
+        """Says that there is more than what is shown, and how to see it."""
+        self.note(f"More: add -n {2 * shown}{advice and f', or {advice}'}.")
+
+    def row(self, id: str, facts: str, text: str) -> None:
+        """A row of a list: the end of an id, facts, and a text cut to the width."""
+        start = id[-6:]
+        room = None if self.width is None else self.width - cell_len(f"{start}  {facts}")
+        self.line(f"{start}  {self.dim(facts)}{shortened(harmless(text), room)}".rstrip())
 
     def in_a_row(self, label: str, commands: Sequence[str]) -> str:
         """Commands to choose from, beside each other or, where they do not fit, below each other."""

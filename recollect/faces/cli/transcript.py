@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from recollect.faces.cli.output import Output, cell_len, harmless, padded, shortened, within
 from recollect.faces.present.names import short, source_label, speaker, titled
+from recollect.faces.present.results import DocumentRow
 from recollect.faces.present.state import LastDocument, LastHit
 from recollect.faces.present.times import clock, day, number
-from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall, iso
+from recollect.faces.present.views import as_json
+from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall
 from recollect.record.tree import place_in
 from recollect.search.query.request import KIND_ALIASES
 from recollect.search.results.readable import cells, is_row, is_ruler
@@ -105,7 +107,7 @@ class Transcript:
             if count:
                 facts.append(f"{count:,} {words}")
         yield from out.fitted(out.bold(harmless(titled(c.title))))
-        yield from out.fitted(out.dim(f" {out.symbols.dot} ".join([*facts, c.id])))
+        yield from out.fitted(out.dim(out.dotted(*facts, c.id)))
 
     def _foot(self) -> Iterator[str]:
         hidden = len(self._thread.messages) - len(self._shown)
@@ -200,51 +202,22 @@ class Transcript:
         return "all" in self._kinds or kind in self._kinds
 
 
-def as_json(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> dict[str, Any]:
+def thread_document(thread: Thread, shown: Sequence[Message], hit: LastHit | None) -> dict[str, Any]:
     """The document of `show --json` (docs/reference/json.md)."""
-    c, wanted = thread.conversation, _marked(hit)
-    calls: dict[str, list[dict[str, Any]]] = {}
+    wanted, calls = _marked(hit), defaultdict(list)
     for call in thread.tool_calls:
-        plain = {"id": call.id, "name": call.name, "arguments": call.arguments, "result": call.result}
-        calls.setdefault(call.message_id, []).append(plain)
+        calls[call.message_id].append(call)
     return {
-        "conversation": {
-            "id": c.id,
-            "source_id": c.source_id,
-            "title": c.title,
-            "source": c.source,
-            "created": iso(c.created),
-            "updated": iso(c.updated),
-            "messages": sum(not m.deleted for m in thread.messages),
-        },
+        "conversation": as_json(thread.conversation) | {"messages": sum(not m.deleted for m in thread.messages)},
         "messages": [
-            {
-                "id": m.id,
-                "source_id": m.source_id,
-                "index": m.position,
-                "parent_id": m.parent_id,
-                "active": m.active,
-                "role": m.role.value,
-                "kind": m.kind.value,
-                "speaker": m.speaker,
-                "timestamp": iso(m.timestamp),
-                "model": m.model,
-                "tokens": m.tokens,
-                "edited": m.edited,
-                "deleted": m.deleted,
-                "erased": m.erased,
-                "content": m.content,
-                "marks": [list(mark) for mark in marks_in(m.content, *wanted)] if hit and m.id in hit.messages else [],
-                "parts": [{"kind": p.kind.value, "name": p.name, "text": p.text} for p in m.parts],
-                "tool_calls": calls.get(m.id, []) if not m.deleted else [],
+            as_json(m)
+            | {
+                "marks": marks_in(m.content, *wanted) if hit and m.id in hit.messages and not m.deleted else [],
+                "tool_calls": calls[m.id] if not m.deleted else [],
             }
-            for m in (_without_words(m) if m.deleted else m for m in shown)
+            for m in shown
         ],
     }
-
-
-def _without_words(message: Message) -> Message:
-    return replace(message, content="", speaker=None, model=None, parts=())
 
 
 def _marked(hit: LastHit | None) -> tuple[frozenset[str], tuple[tuple[str, ...], ...]]:
@@ -282,18 +255,11 @@ def _lines_around(text: str, at: int, lines: int) -> tuple[int, int]:
     return start, end if end >= 0 else len(text)
 
 
-def document_as_json(document: Document, found: LastDocument | None) -> dict[str, Any]:
-    """The document of `show --json`."""
+def file_document(document: Document, found: LastDocument | None) -> dict[str, Any]:
+    """The same of a file."""
     place = place_in(document, found.at if found else 0)
     return {
-        "document": {
-            "id": document.id,
-            "title": document.title,
-            "source": document.source,
-            "path": document.metadata.get("path"),
-            "created": iso(document.created),
-            "versions": len(document.versions),
-        },
+        "document": DocumentRow.of(document),
         "at": found.at if found else None,
         "page": place.page if found else None,
         "heading": place.heading if found else "",

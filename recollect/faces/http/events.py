@@ -61,7 +61,7 @@ class Stream(StreamingResponse):
                 await source.aclose()
 
 
-class Told(Stream):
+class EventStream(Stream):
     """What some work tells, as events. The work begins with the answer, even where the listener is gone before the
     first event.
     """
@@ -136,7 +136,7 @@ def stream(work: Callable[[Tell], object], *, to_the_end: bool = False) -> Respo
     if len(_open) >= _MOST:
         hint = "Close some of them, or ask without text/event-stream."
         return problem(503, "Too many streams are open.", code="too_many", hint=hint, headers={"Retry-After": "10"})
-    return Told(work, to_the_end=to_the_end)
+    return EventStream(work, to_the_end=to_the_end)
 
 
 class _Telling:

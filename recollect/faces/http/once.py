@@ -24,7 +24,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import InvalidInput, StoreError
-from recollect.faces.http.events import Told
+from recollect.faces.http.events import EventStream
 from recollect.faces.http.problems import problem, told
 from recollect.faces.http.scope import asked_namespace, memories
 from recollect.memory import Memory
@@ -41,7 +41,7 @@ Scope = tuple[str, str]  # namespace and key
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class KeptAnswer:
     """What was answered. `mark` is the fingerprint of what it names, as it was then."""
 
     status: int
@@ -59,7 +59,7 @@ class _Kept:
     digest: bytes
     begun: float
     done: bool = False
-    answer: Answer | None = None  # None: it is being made, or may not be repeated
+    answer: KeptAnswer | None = None  # None: it is being made, or may not be repeated
 
 
 class Answers:
@@ -81,7 +81,7 @@ class Answers:
                 self._kept[scope] = _Kept(digest, self._clock())
             return known
 
-    def keep(self, scope: Scope, answer: Answer | None) -> None:
+    def keep(self, scope: Scope, answer: KeptAnswer | None) -> None:
         """The answer is there, and may be repeated unless it is None; the oldest ones make room."""
         with self._lock:
             self._kept[scope].answer, self._kept[scope].done = answer, True
@@ -149,7 +149,7 @@ async def _once(request: Request, key: str, handle: Handler) -> Response:
         return await run_in_threadpool(_again, known, digest, answers, memory)
     try:
         response = await handle(request)
-        if isinstance(response, Told):
+        if isinstance(response, EventStream):
             response.kept_by(partial(_keep_told, answers, scope, response, memory))
         elif response.status_code < 400:
             await run_in_threadpool(_keep, answers, scope, response, bytes(response.body), memory)
@@ -180,7 +180,7 @@ def _again(known: _Kept, digest: bytes, answers: Answers, memory: Memory) -> Res
 def _keep(answers: Answers, scope: Scope, response: Response, body: bytes, memory: Memory) -> None:
     """Keeps an answer; where it cannot be said by what it holds, only that it was given."""
     try:
-        kept = Answer(response.status_code, _type(response), body, _mark(memory, body))
+        kept = KeptAnswer(response.status_code, _type(response), body, _mark(memory, body))
     except StoreError:
         kept = None
     answers.keep(scope, kept)

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from recollect.answer.tools.schema import read_arguments
 from recollect.errors import RecollectError
-from recollect.faces.mcp.links import Links
-from recollect.faces.mcp.tools.base import Call, Reply, ServerTool
+from recollect.faces.mcp.links import ResourceLinks
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, ServerTool
 from recollect.memory import Memory
 
 _AT_ONCE = 32  # calls that are worked on; further ones wait
@@ -31,12 +31,12 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 #: Whose memory a request is about, and how what is in it is addressed.
-Scope = Callable[[Context], tuple[Memory, Links]]
+Scope = Callable[[Context], tuple[Memory, ResourceLinks]]
 #: What a client may be told of an error.
 Public = Callable[[RecollectError], RecollectError]
 
 
-class Calls:
+class CallHandler:
     """Does what clients ask of a memory."""
 
     def __init__(self, scope: Scope, tools: tuple[ServerTool, ...], public: Public) -> None:
@@ -58,15 +58,15 @@ class Calls:
             called = partial(_called, tool, given, _client_of(context), frozenset(self._tools), _teller(context))
             return await self._in_thread(context, called)
         except RecollectError as problem:
-            return _answer(Reply(f"{tool.name}: {self._public(problem)}", is_error=True))
+            return _answer(ServerReply(f"{tool.name}: {self._public(problem)}", is_error=True))
         except MCPError:
             raise
         except Exception as bug:
             _log.exception("The tool %s failed", tool.name)
             text = f"{tool.name}: something went wrong inside Recollect ({type(bug).__name__})."
-            return _answer(Reply(text, is_error=True))
+            return _answer(ServerReply(text, is_error=True))
 
-    async def read(self, context: Context, reading: Callable[[Memory, Links], T]) -> T:
+    async def read(self, context: Context, reading: Callable[[Memory, ResourceLinks], T]) -> T:
         """What a reading of the memory gives. Raises MCPError."""
         try:
             return await self._in_thread(context, lambda memory, links: _discreet(reading(memory, links), memory))
@@ -79,7 +79,7 @@ class Calls:
             _log.exception("A request failed: %s", context.method)
             raise MCPError(INTERNAL_ERROR, f"Something went wrong inside Recollect ({type(bug).__name__}).") from bug
 
-    async def _in_thread(self, context: Context, work: Callable[[Memory, Links], T]) -> T:
+    async def _in_thread(self, context: Context, work: Callable[[Memory, ResourceLinks], T]) -> T:
         def done() -> T:
             memory, links = self._scope(context)
             try:
@@ -98,9 +98,9 @@ def _called(
     offers: frozenset[str],
     tell: Callable[[str], None],
     memory: Memory,
-    links: Links,
+    links: ResourceLinks,
 ) -> CallToolResult:
-    call = Call(memory, links, lambda step: tell(memory.masked(step)), client, offers)
+    call = ServerCall(memory, links, lambda step: tell(memory.masked(step)), client, offers)
     return _answer(tool.run(call, **given).masked(memory.masked), str(memory.namespace))
 
 
@@ -115,7 +115,7 @@ def _discreet(found: T, memory: Memory) -> T:
     return memory.masked(found)
 
 
-def _answer(reply: Reply, namespace: str = "") -> CallToolResult:
+def _answer(reply: ServerReply, namespace: str = "") -> CallToolResult:
     return CallToolResult(
         content=[TextContent(text=reply.text)],
         structured_content=None if reply.structured is None else dict(reply.structured),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recollect.faces.http.memories import Memories
     from recollect.faces.http.served import Served
     from recollect.faces.mcp.calling import Context
-    from recollect.faces.mcp.links import Links
+    from recollect.faces.mcp.links import ResourceLinks
     from recollect.memory import Memory
 
 PATH = "/mcp"
@@ -103,16 +103,16 @@ def _managers(memories: Memories, served: Served) -> dict[_Choice, StreamableHTT
     from mcp.server.transport_security import TransportSecuritySettings
 
     from recollect.faces.http.scope import memories as reached
-    from recollect.faces.mcp.links import Links
+    from recollect.faces.mcp.links import ResourceLinks
     from recollect.faces.mcp.server import build_server
 
-    def scope(context: Context) -> tuple[Memory, Links]:
+    def scope(context: Context) -> tuple[Memory, ResourceLinks]:
         request = context.request
         assert request is not None
         named = asked_namespace(request)
         memory = reached(request).of(named)
         apart = "" if memory is memories.main else str(memory.namespace)
-        return memory, Links(f"{request.url.scheme}://{request.url.netloc}", apart)
+        return memory, ResourceLinks(f"{request.url.scheme}://{request.url.netloc}", apart)
 
     security = TransportSecuritySettings(allowed_hosts=sorted(served.hosts), allowed_origins=sorted(served.origins))
     return {

@@ -13,7 +13,7 @@ _PART = re.compile(r"^(?P<id>.+?)\+(?P<start>\d{1,12})$")
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class ResourceLinks:
     """Makes addresses. `base` is where the web pages are served ("http://127.0.0.1:7070"); without one they are those
     of resources, which the same server can read. `namespace` is named where it is not the server's own.
     """

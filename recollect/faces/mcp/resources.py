@@ -28,7 +28,7 @@ _COMPLETED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ResourceKind:
     """A kind of resource: its template, and what reads one by what stands in the place of the braces."""
 
     template: ResourceTemplate
@@ -157,23 +157,23 @@ def _template(kind: str, variable: str, title: str, description: str) -> Resourc
 
 
 _KINDS = {
-    "conversation": Kind(
+    "conversation": ResourceKind(
         _template("conversation", "id", "A conversation", "The transcript of a conversation, by id or title."),
         _conversation,
     ),
-    "summary": Kind(
+    "summary": ResourceKind(
         _template("summary", "id", "A summary", "What a conversation came down to, by its id or title."), _summary
     ),
-    "message": Kind(_template("message", "id", "A message", "One message, by its id."), _message),
-    "document": Kind(_template("document", "id", "A document", "A document, by id, path or title."), _document),
-    "period": Kind(
+    "message": ResourceKind(_template("message", "id", "A message", "One message, by its id."), _message),
+    "document": ResourceKind(_template("document", "id", "A document", "A document, by id, path or title."), _document),
+    "period": ResourceKind(
         _template("period", "name", "A time", "What a month (2025-03), a week or a day came down to."),
         _period,
     ),
 }
 
 
-def _read_address(uri: str) -> tuple[Kind, str]:
+def _read_address(uri: str) -> tuple[ResourceKind, str]:
     """The kind of a resource and its name. Raises InvalidInput."""
     parts = urlsplit(uri)
     kind = _KINDS.get(parts.netloc) if parts.scheme == SCHEME else None

@@ -28,7 +28,7 @@ from mcp_types import (
 )
 
 from recollect.faces.mcp import prompts, resources
-from recollect.faces.mcp.calling import Calls, Context, Public, Scope
+from recollect.faces.mcp.calling import CallHandler, Context, Public, Scope
 from recollect.faces.mcp.tools.base import ServerTool
 from recollect.faces.mcp.tools.choose import tools_of
 from recollect.faces.mcp.tools.sets import CORE
@@ -53,7 +53,7 @@ def build_server(
     that write are left out. `public` gives what a client may be told of an error.
     """
     chosen = tools_of(tools, read_only=read_only)
-    calls = Calls(scope, chosen, public)
+    calls = CallHandler(scope, chosen, public)
     listed = ListToolsResult(tools=[_told(tool) for tool in chosen])
     schemas = {tool.name: tool.input_schema for tool in chosen}
 

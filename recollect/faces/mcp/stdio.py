@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 
 from recollect.faces.mcp.calling import Context
 from recollect.faces.mcp.halves import Incoming
-from recollect.faces.mcp.links import Links
+from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.server import build_server
 from recollect.memory import Memory
 
@@ -27,9 +27,9 @@ def serve(memory: Memory, *, tools: str, read_only: bool) -> None:
     """Serves until the client closes our input, or ends us. Nothing but the protocol reaches standard output: the SDK
     turns what else is written there towards standard error, and reads and writes UTF-8 whatever the locale.
     """
-    links = Links()
+    links = ResourceLinks()
 
-    def scope(context: Context) -> tuple[Memory, Links]:
+    def scope(context: Context) -> tuple[Memory, ResourceLinks]:
         return memory, links
 
     _end_well(memory)

@@ -6,10 +6,9 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recollect.importers.found import Found, found_on_this_machine
-from recollect.record import iso
 from recollect.watching.imported_files import ImportedFiles, not_in
 
 if TYPE_CHECKING:
@@ -57,8 +56,3 @@ def tilde(place: Place) -> str:
     if isinstance(place, Path) and place.is_relative_to(home):
         return f"~/{place.relative_to(home).as_posix()}"
     return str(place)
-
-
-def found_as_json(found: Found) -> dict[str, Any]:
-    """Something found on this machine, as JSON."""
-    return {"label": found.label, "path": str(found.path), "files": found.files, "newest": iso(found.newest)}

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from recollect.faces.present.views import Shown
-from recollect.record import Conversation, Document, Message
+from recollect.faces.present.names import source_label
+from recollect.faces.present.views import ViewModel, as_json
+from recollect.record import Conversation, Document, Message, iso
 from recollect.version import VERSION
 
 if TYPE_CHECKING:
+    from recollect.ingest.importing import ImportReport
     from recollect.ingest.secrets import StoredSecret
     from recollect.memory import Memory
-    from recollect.store import Task
+    from recollect.store import Counts, Task
     from recollect.store.results import Violation
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Items(Shown, Generic[T]):
+class PageView(ViewModel, Generic[T]):
     """Some of a list."""
 
     items: Sequence[T]
@@ -29,7 +31,7 @@ class Items(Shown, Generic[T]):
 
 
 @dataclass(frozen=True)
-class ClusterView(Shown):
+class ClusterView(ViewModel):
     """Messages that belong together, the most typical first."""
 
     items: Sequence[Message]
@@ -38,7 +40,7 @@ class ClusterView(Shown):
 
 
 @dataclass(frozen=True)
-class ResolvedView(Shown):
+class ResolvedView(ViewModel):
     """What a name means: a conversation, and a message of it if the name is a message's."""
 
     conversation: Conversation
@@ -46,7 +48,7 @@ class ResolvedView(Shown):
 
 
 @dataclass(frozen=True)
-class DocumentRow(Shown):
+class DocumentRow(ViewModel):
     """A document of a list."""
 
     id: str
@@ -85,7 +87,7 @@ class DocumentView(DocumentRow):
 
 
 @dataclass(frozen=True)
-class TaskView(Shown):
+class TaskView(ViewModel):
     """What a worker has to do, is doing, or has given up."""
 
     id: str
@@ -101,7 +103,7 @@ class TaskView(Shown):
 
 
 @dataclass(frozen=True)
-class IndexView(Shown):
+class IndexView(ViewModel):
     """What search reads, and what is being built beside it."""
 
     generation: int
@@ -118,7 +120,7 @@ class IndexView(Shown):
 
 
 @dataclass(frozen=True)
-class StoreView(Shown):
+class StoreView(ViewModel):
     """About the whole store, and the handle on it."""
 
     location: str | None
@@ -140,7 +142,7 @@ class StoreView(Shown):
 
 
 @dataclass(frozen=True)
-class StateView(Shown):
+class StateView(ViewModel):
     """How far the background work is."""
 
     messages: int
@@ -161,7 +163,7 @@ class StateView(Shown):
 
 
 @dataclass(frozen=True)
-class CheckedView(Shown):
+class CheckedView(ViewModel):
     """What is wrong; nothing, where all is well."""
 
     ok: bool
@@ -169,14 +171,14 @@ class CheckedView(Shown):
 
 
 @dataclass(frozen=True)
-class Secrets(Shown):
+class SecretsView(ViewModel):
     """The secrets that are stored."""
 
     secrets: Sequence[StoredSecret]
 
 
 @dataclass(frozen=True)
-class BackedUp(Shown):
+class BackedUp(ViewModel):
     """The copy."""
 
     file: str
@@ -184,77 +186,77 @@ class BackedUp(Shown):
 
 
 @dataclass(frozen=True)
-class ToolDescriptions(Shown):
+class ToolDescriptions(ViewModel):
     """What a model is told of the tools, in the shape of a provider."""
 
     tools: Sequence[Mapping[str, object]]
 
 
 @dataclass(frozen=True)
-class Whole(Shown):
+class Whole(ViewModel):
     """The question made whole, or as it was."""
 
     question: str
 
 
 @dataclass(frozen=True)
-class FactId(Shown):
+class FactId(ViewModel):
     """The id of a fact: what corrections take, and what takes them back."""
 
     id: str
 
 
 @dataclass(frozen=True)
-class Fingerprint(Shown):
+class Fingerprint(ViewModel):
     """What changes when something that was handed out is not so any more."""
 
     fingerprint: str
 
 
 @dataclass(frozen=True)
-class Counted(Shown):
+class Counted(ViewModel):
     """How many messages."""
 
     messages: int
 
 
 @dataclass(frozen=True)
-class Namespaces(Shown):
+class Namespaces(ViewModel):
     """Those that hold anything."""
 
     namespaces: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Retried(Shown):
+class Retried(ViewModel):
     """How many tasks will be tried again."""
 
     retried: int
 
 
 @dataclass(frozen=True)
-class Made(Shown):
+class Made(ViewModel):
     """How many there were."""
 
     made: int
 
 
 @dataclass(frozen=True)
-class Dropped(Shown):
+class Dropped(ViewModel):
     """Whether there was anything to remove."""
 
     dropped: bool
 
 
 @dataclass(frozen=True)
-class Maintained(Shown):
+class Maintained(ViewModel):
     """Whether there is more to do."""
 
     more: bool
 
 
 @dataclass(frozen=True)
-class ProblemView(Shown):
+class ProblemView(ViewModel):
     """An error, as RFC 9457 has it, with the `code` and the `hint` of the command line."""
 
     type: str
@@ -263,3 +265,17 @@ class ProblemView(Shown):
     detail: str
     code: str
     hint: str = ""
+
+
+def import_document(report: ImportReport, namespace: Counts) -> dict[str, Any]:
+    """The document of `import --json`: the report, with more of what is stored than it takes over HTTP."""
+    shown: dict[str, Any] = as_json(report)
+    stored = report.stored
+    shown["stored"] |= {
+        "other_branches": stored.messages - stored.active,
+        "documents": report.documents,
+        "sources": {source_label(name): count for name, count in stored.by_source.items()},
+        "first": iso(stored.first),
+        "last": iso(stored.last),
+    }
+    return shown | {"quality": {"made": namespace.quality, "wanted": namespace.said_passages}}

@@ -14,7 +14,7 @@ from recollect.record import NOTHING, Message, iso
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class RecordView:
     """What a record's JSON is made of: members by name, or as `name=path`. A path leads through attributes and places:
     `conversation.id`, `0`, `said.*.id` (the ids of all), `str()` (in words). `*` is every field of the record that is
     not named otherwise, `-name` leaves one out, `name?` is None where there is none. `name:View` shows it as another
@@ -32,23 +32,23 @@ class View:
     types: Mapping[str, str] = field(default_factory=dict)
     before: Callable[[Any], Any] | None = None  # gives what is shown in place of a record
 
-    def read(self, record: type) -> Iterator[Member]:
+    def read(self, record: type) -> Iterator[ViewMember]:
         """The members, of records of a class."""
         named = [_member(word) for word in self.members.split()]
         taken = {one.path.removesuffix(".*") for one in named}
         for one in named:
             if one.name == "*":
-                yield from (Member(each.name, each.name) for each in fields(record) if each.name not in taken)
+                yield from (ViewMember(each.name, each.name) for each in fields(record) if each.name not in taken)
             elif not one.name.startswith("-"):
                 yield one
 
 
-class Shown:
+class ViewModel:
     """What is made to be shown: a dataclass that is its own view, called as its class without "View"."""
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ViewMember:
     """A member of a view, the path that leads to it, and the view that it is shown as."""
 
     name: str
@@ -57,12 +57,12 @@ class Member:
     is_optional: bool = False
 
 
-def _member(word: str) -> Member:
+def _member(word: str) -> ViewMember:
     word, _, view = word.partition(":")
     name, _, path = word.rpartition("=")
     optional, path = (name or path).endswith("?"), path.removesuffix("?")
     name = name.removesuffix("?") or path.removesuffix(".*").rpartition(".")[2]
-    return Member(name, path.removeprefix("-"), view, optional)
+    return ViewMember(name, path.removeprefix("-"), view, optional)
 
 
 def as_json(thing: Any, view: str = "") -> Any:
@@ -91,7 +91,7 @@ def as_json(thing: Any, view: str = "") -> Any:
 
 
 @cache
-def _reading(view: str, record: type) -> tuple[list[Member], Callable[[Any], Any] | None]:
+def _reading(view: str, record: type) -> tuple[list[ViewMember], Callable[[Any], Any] | None]:
     """What is read of the records of a class, and what is done to them before."""
     name, owner = (view, record) if view else view_of(record)
     found = VIEWS.get(name, _WHOLE)
@@ -102,7 +102,7 @@ def view_of(record: type) -> tuple[str, type]:
     """The view of a class, and the class above it whose it is. Raises TypeError where it has none: not everything that
     is kept is shown.
     """
-    if issubclass(record, Shown):
+    if issubclass(record, ViewModel):
         return record.__name__.removesuffix("View"), record
     for owner in record.__mro__:
         package, _, module = owner.__module__.rpartition(".")
@@ -141,20 +141,20 @@ _DOCUMENT = {
 _MARKS = {"marks": "list[tuple[int, int]]"}
 
 #: All views, by the names of the API's schemas.
-VIEWS: Mapping[str, View] = {
+VIEWS: Mapping[str, RecordView] = {
     # conversations and messages
-    "Conversation": View(
+    "Conversation": RecordView(
         "* -metadata -erased",
         "A conversation, without what is in it.",
         told={"leaf_id": "The end of the path that is shown first."},
     ),
-    "ConversationRow": View(
+    "ConversationRow": RecordView(
         "conversation.id conversation.source_id conversation.title conversation.source conversation.created "
         "conversation.updated messages",
         "A conversation of a list.",
         told={"messages": "How many there are that are not deleted."},
     ),
-    "Message": View(
+    "Message": RecordView(
         "* index=position edited is_chunk chunk_index? chunk_parent_id?",
         "A message, or a piece of a long one (`is_chunk`). Of what was deleted or forgotten only the place is shown.",
         told={
@@ -166,17 +166,17 @@ VIEWS: Mapping[str, View] = {
         types={"chunk_index": "int | None", "chunk_parent_id": "str | None"},
         before=without_words,
     ),
-    "Part": View("kind name text", "What hangs on a message besides its words."),
-    "Version": View(),
-    "ToolCall": View(
+    "Part": RecordView("kind name text", "What hangs on a message besides its words."),
+    "Version": RecordView(),
+    "ToolCall": RecordView(
         "* -position -metadata is_chunk chunk_index? chunk_parent_id?",
         "A call of a tool, with its result.",
         types={"chunk_index": "int | None", "chunk_parent_id": "str | None"},
     ),
-    "Turn": View("* -conversation_id -source_chunk_ids", "A question with the answers to it."),
-    "Chunk": View(told={"part": "-1: the parent's own text; else the number of the part."}),
-    "Thread": View(doc="A conversation with everything in it."),
-    "DeletedRow": View(
+    "Turn": RecordView("* -conversation_id -source_chunk_ids", "A question with the answers to it."),
+    "Chunk": RecordView(told={"part": "-1: the parent's own text; else the number of the part."}),
+    "Thread": RecordView(doc="A conversation with everything in it."),
+    "DeletedRow": RecordView(
         "conversation_id=conversation.id conversation.title whole messages=messages.*.id",
         "A conversation of which something was deleted softly.",
         told={
@@ -185,7 +185,7 @@ VIEWS: Mapping[str, View] = {
         },
     ),
     # what a search finds
-    "Found": View(
+    "Found": RecordView(
         "query took_ms mode signals total total_exact with_words suggestion corrected close likelihood facets? "
         "notes derived documents results=hits next",
         "The results, best first, with how they were found.",
@@ -202,17 +202,17 @@ VIEWS: Mapping[str, View] = {
         },
         types={"next": "str | None"},
     ),
-    "Hit": View(
+    "Hit": RecordView(
         "conversation:FoundConversation score window messages best.why",
         "One result: a conversation with the messages that matched, in reading order; or one message.",
     ),
-    "FoundConversation": View(
+    "FoundConversation": RecordView(
         "id source_id title source created message_count",
         "The conversation of a hit.",
         of="Conversation",
         types={"message_count": "int"},
     ),
-    "FoundMessage": View(
+    "FoundMessage": RecordView(
         "message.id message.source_id index=message.position message.role message.kind message.speaker "
         "message.timestamp message.tokens message.active score snippet=snippet.text snippet.marks why beside?:Beside "
         "chunk_id? chunk_ids? tool_call_id? copies?",
@@ -228,13 +228,13 @@ VIEWS: Mapping[str, View] = {
         },
         types=_MARKS,
     ),
-    "Beside": View(
+    "Beside": RecordView(
         "id source_id index=position role",
         "The answer to a question that was found, or the question to an answer.",
         of="Message",
     ),
-    "Window": View("start end", "The run of messages that matched best, both ends included."),
-    "Why": View(
+    "Window": RecordView("start end", "The run of messages that matched best, both ends included."),
+    "Why": RecordView(
         doc="Why something was found.",
         told={
             "rank": "Its place among all that was found, from 0.",
@@ -243,30 +243,30 @@ VIEWS: Mapping[str, View] = {
             "found_in": "As in said, attachment, document, title.",
         },
     ),
-    "Derived": View(
+    "Derived": RecordView(
         "* -conversation messages.*:DerivedMessage",
         "A fact or a summary that answers.",
         of="DerivedHit",
         told={"kind": "As in fact.", "extractive": "Whether it quotes the messages."},
     ),
-    "DerivedMessage": View(
+    "DerivedMessage": RecordView(
         "id conversation_id index=position timestamp",
         "A message that a fact or a summary was made of.",
         of="Message",
     ),
-    "FoundDocument": View(
+    "FoundDocument": RecordView(
         "document.id document.title document.source path document.created place.page place.heading place.line start "
         "end at score snippet=snippet.text snippet.marks why",
         "A file that answers, by its best chunk.",
         of="DocumentHit",
         types={"path": "str | None", **_MARKS},
     ),
-    "Spread": View(
+    "Spread": RecordView(
         "* -by_conversation",
         'How many messages there are, in all and by what they can be filtered by. Months are "2024-03", in UTC.',
         of="FacetCounts",
     ),
-    "Facets": View(
+    "Facets": RecordView(
         "* -by_conversation",
         "The messages that hold a word of the query: all of them, counted exactly.",
         told={
@@ -274,7 +274,7 @@ VIEWS: Mapping[str, View] = {
             "all_months": "What was said in each month, whether it matches or not.",
         },
     ),
-    "FoundText": View(
+    "FoundText": RecordView(
         doc="A text that was found, as a model's tool has it: `id` opens it, `tokens` is what that costs.",
         told={
             "type": "message, tool_call or document.",
@@ -282,7 +282,7 @@ VIEWS: Mapping[str, View] = {
         },
     ),
     # what is derived
-    "Fact": View(
+    "Fact": RecordView(
         "* -corrected structured",
         "A distilled statement. `valid_…` is when it held, `known_…` when it was believed; where nobody told when it "
         "began or ended (`…_told`), `valid_…` is when it was said, and when something else was.",
@@ -291,8 +291,8 @@ VIEWS: Mapping[str, View] = {
             "history": "The facts that it took the place of, newest first.",
         },
     ),
-    "Proof": View("message=message_id quote said_by said_at", "A message that proves a fact."),
-    "StructuredValue": View(
+    "Proof": RecordView("message=message_id quote said_by said_at", "A message that proves a fact."),
+    "StructuredValue": RecordView(
         doc="A value in figures: a dose, a test result, a sum, an amount or a date.",
         of="Structured",
         told={
@@ -304,11 +304,11 @@ VIEWS: Mapping[str, View] = {
         },
         types={"numbers": "list[int | float]"},
     ),
-    "Entity": View(
+    "Entity": RecordView(
         "* -ids", "Somebody or something that messages mention, or that was added.", told={"provenance": _PROVENANCE}
     ),
-    "Alias": View(),
-    "Relation": View(
+    "Alias": RecordView(),
+    "Relation": RecordView(
         "source relation=name target * -source_id -target_id",
         "That one entity stands in a relation to another. `evidence` are messages that say so, the newest first.",
         told={
@@ -320,12 +320,14 @@ VIEWS: Mapping[str, View] = {
             "provenance": _PROVENANCE,
         },
     ),
-    "Graph": View("entity=center *", "What lies around an entity."),
-    "Path": View("text=str() *", "A way from one entity to another."),
-    "Paths": View(doc="The shortest ways between two entities; where there is none, what each is next to."),
-    "Topic": View(doc="What many conversations are about."),
-    "Segment": View(doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages."),
-    "Summary": View(
+    "Graph": RecordView("entity=center *", "What lies around an entity."),
+    "Path": RecordView("text=str() *", "A way from one entity to another."),
+    "Paths": RecordView(doc="The shortest ways between two entities; where there is none, what each is next to."),
+    "Topic": RecordView(doc="What many conversations are about."),
+    "Segment": RecordView(
+        doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages."
+    ),
+    "Summary": RecordView(
         doc="What messages come down to.",
         told={
             "kind": "conversation, l1, l2, segment, period or topic.",
@@ -334,50 +336,56 @@ VIEWS: Mapping[str, View] = {
         },
     ),
     # by time
-    "Timeline": View("days.*:DayCount *", "All that was said, by time.", told={"undated": "Messages without a time."}),
-    "DayCount": View("day=0 messages=1", "How much was said on a day, in UTC."),
-    "Band": View(),
-    "TopicMonth": View(),
-    "Day": View("day messages rows", "The conversations of a day, in the order in which they were begun that day."),
-    "DayRow": View(
+    "Timeline": RecordView(
+        "days.*:DayCount *", "All that was said, by time.", told={"undated": "Messages without a time."}
+    ),
+    "DayCount": RecordView("day=0 messages=1", "How much was said on a day, in UTC."),
+    "Band": RecordView(),
+    "TopicMonth": RecordView(),
+    "Day": RecordView(
+        "day messages rows", "The conversations of a day, in the order in which they were begun that day."
+    ),
+    "DayRow": RecordView(
         "conversation_id=conversation.id conversation.title conversation.source first messages",
         "What was said of a conversation on a day.",
         told={"first": "The id of the earliest of these messages."},
     ),
     # answers
-    "Answer": View(
+    "Answer": RecordView(
         "question intent known likelihood answer=text citations removed notes model tokens=usage cost took_ms",
         "An answer with numbered citations. `known` is false if the conversations do not say.",
         of="AskAnswer",
         told={"model": "Null: an extract, no model was asked."},
         types={"intent": "str"},
     ),
-    "Citation": View(
+    "Citation": RecordView(
         "n=number conversation:CitedConversation document cited message:CitedMessage quote start end",
         "What proves the words before its number: `quote` stands at `start` to `end` of its message or document.",
         types={"document": "str | None", "message": "CitedMessage | None"},
     ),
-    "CitedConversation": View("id title source created", "The conversation of a citation.", of="Conversation"),
-    "CitedMessage": View("id source_id index=position role timestamp", "The message of a citation.", of="Message"),
-    "Tokens": View("input=input_tokens output=output_tokens calls", "What a model was asked.", of="Usage"),
-    "Step": View(doc="What was done on the way."),
-    "Report": View(
+    "CitedConversation": RecordView("id title source created", "The conversation of a citation.", of="Conversation"),
+    "CitedMessage": RecordView(
+        "id source_id index=position role timestamp", "The message of a citation.", of="Message"
+    ),
+    "Tokens": RecordView("input=input_tokens output=output_tokens calls", "What a model was asked.", of="Usage"),
+    "Step": RecordView(doc="What was done on the way."),
+    "Report": RecordView(
         "id question title created known report=text plan=parts planned_by citations missing removed notes model "
         "tokens=usage cost steps took_ms",
         "A report in Markdown, with its sources; saved as the document `id`.",
     ),
-    "PlannedPart": View(doc="A search of the plan as it went.", of="ReportPart"),
-    "SavedReport": View(
+    "PlannedPart": RecordView(doc="A search of the plan as it went.", of="ReportPart"),
+    "SavedReport": RecordView(
         doc="A report that is kept, or research that was interrupted or is `under_way` (`finished` is null)."
     ),
-    "ChatAnswer": View(
+    "ChatAnswer": RecordView(
         "conversation_id question_id answer_id question resolved references entities drifted answer=text model note "
         "sources tools tokens=usage cost took_ms",
         "A whole turn. `model` and `answer_id` are null where no model is set.",
         of="ChatAnswer",
     ),
-    "Reference": View("said meant", "A reference that was resolved."),
-    "ChatSource": View(
+    "Reference": RecordView("said meant", "A reference that was resolved."),
+    "ChatSource": RecordView(
         "number message_id document_id conversation_id title role timestamp=message.timestamp score used=is_used "
         "snippet",
         "What the answer was drawn from, or may be.",
@@ -389,37 +397,37 @@ VIEWS: Mapping[str, View] = {
             "role": "str",
         },
     ),
-    "ToolUsed": View(doc="A tool that the model called."),
-    "Words": View(of="AnswerWords"),
-    "Again": View("why"),
-    "Context": View(
+    "ToolUsed": RecordView(doc="A tool that the model called."),
+    "Words": RecordView(of="AnswerWords"),
+    "Again": RecordView("why"),
+    "Context": RecordView(
         "tokens budget index_form relevant took_ms=took degraded parts messages",
         "What a model needs to answer, within a budget. `messages` go to it as they are.",
         types={"index_form": "str"},
     ),
-    "ContextPart": View("name tokens ids text", "A part of a context.", of="result.Part"),
-    "Brief": View(doc="What matters for work in a folder. `text` is empty where nothing was said there."),
-    "Requested": View(
+    "ContextPart": RecordView("name tokens ids text", "A part of a context.", of="result.Part"),
+    "Brief": RecordView(doc="What matters for work in a folder. `text` is empty where nothing was said there."),
+    "Requested": RecordView(
         "at by conversation_id message_id text tokens parts",
         "What a request was given of the memory. `message_id` is what was asked, where that is stored.",
         types={"by": "str"},
     ),
-    "RequestPart": View(
+    "RequestPart": RecordView(
         "name tokens items",
         "A part of what a request was given.",
         of="Given",
         types={"items": "list[RequestItem]"},
     ),
-    "RequestItem": View(
+    "RequestItem": RecordView(
         "* used=is_used", "Something that stood in a request; `used`: it may again.", of="requested.Item"
     ),
-    "Counts": View(
+    "Counts": RecordView(
         "* kinds=by_kind sources=by_source derived=by_node",
         "What is in the namespace.",
         told={"quality": "How many of the `said_passages` have quality vectors."},
     ),
     # what is imported, and what goes
-    "ImportReport": View(
+    "ImportReport": RecordView(
         "sources stored:Stored written documents forgotten apart problems notes",
         "What an import did.",
         told={
@@ -427,25 +435,31 @@ VIEWS: Mapping[str, View] = {
             "apart": "Conversations that came with the id of another, and are kept as their own.",
         },
     ),
-    "ImportSource": View(
+    "ImportSource": RecordView(
         "label path=container files",
         "What was found in one archive, folder or file.",
         of="importing.Source",
     ),
-    "Stored": View(
+    "Stored": RecordView(
         "conversations messages active tool_calls attachments kinds=by_kind sources=by_source",
         "What is in, counted by reading it back.",
         of="Counts",
     ),
-    "Written": View("new changed same", "What came of conversations or documents."),
-    "ImportProblem": View(doc="What could not be read, or (`lost` is false) only in part.", of="Problem"),
-    "DocumentReport": View(
+    "Written": RecordView("new changed same", "What came of conversations or documents."),
+    "ImportProblem": RecordView(doc="What could not be read, or (`lost` is false) only in part.", of="Problem"),
+    "DocumentReport": RecordView(
         "* -skipped",
         "What an import of documents did.",
         told={"removed": "Documents that are files no longer."},
     ),
-    "Progress": View("label read total conversations messages", of="importing.Progress"),
-    "Forgotten": View(
+    "FoundFiles": RecordView(of="found.Found"),
+    "Round": RecordView("taken left_out kept_out problems failed=failed.*.str()"),
+    "PlaceImport": RecordView(
+        "label sources=report.sources.*.label report.written.new report.written.changed report.written.same "
+        "report.written.messages seconds"
+    ),
+    "Progress": RecordView("label read total conversations messages", of="importing.Progress"),
+    "Forgotten": RecordView(
         "removed? *",
         "What goes. `conversations` go whole; `touched` counts all that lose anything, `titles` names twenty of them.",
         told={
@@ -455,20 +469,20 @@ VIEWS: Mapping[str, View] = {
         },
         types={"removed": "bool"},
     ),
-    "StoredSecret": View(
+    "StoredSecret": RecordView(
         doc="A secret that is stored, told without its words.",
         told={
             "where": "title, message, tool_call, turn, document, fact, summary …",
             "id": "Of what holds it; of a tool call or a turn that of its message.",
         },
     ),
-    "TakenOut": View(
+    "TakenOut": RecordView(
         "removed? *",
         "What goes: so many different secrets, from so many messages and other records.",
         told={"removed": "False for a dry run, and where there is none."},
         types={"removed": "bool"},
     ),
-    "Person": View(
+    "Person": RecordView(
         "removed names said=said.*.id mentions=mentions.*.id documents=documents.*.id titles facts derived",
         "What there is of a person, in three groups: what they said, what others say of them, what was derived.",
         told={
@@ -483,30 +497,31 @@ VIEWS: Mapping[str, View] = {
         },
     ),
     # the store and the work in the background
-    "Violation": View(doc="An invariant that does not hold.", types={"invariant": "str"}),
-    "Health": View(
+    "Violation": RecordView(doc="An invariant that does not hold.", types={"invariant": "str"}),
+    "Health": RecordView(
         doc="What came of a real search.",
         of="Probe",
         told={"message_id": "Of what was searched for; null where there is nothing."},
     ),
-    "Estimate": View(doc="What something will take of a model."),
-    "Backlog": View(doc="What waits for the model that is set."),
-    "Consolidated": View(
+    "Spent": RecordView(),
+    "Estimate": RecordView(doc="What something will take of a model."),
+    "Backlog": RecordView(doc="What waits for the model that is set."),
+    "Consolidated": RecordView(
         doc="What was derived.",
         told={"later": "Failed, and will be tried again.", "dead": "Failed for good."},
     ),
-    "Worked": View(doc="What a worker did.", of="Done"),
-    "ToolAnswer": View("text is_error tokens", "What a model is given back."),
+    "Worked": RecordView(doc="What a worker did.", of="Done"),
+    "ToolAnswer": RecordView("text is_error tokens", "What a model is given back."),
     # what is made to be shown (results.py)
-    "Page": View(of="Items", told={"next": _NEXT}),
-    "Cluster": View(
+    "Page": RecordView(told={"next": _NEXT}),
+    "Cluster": RecordView(
         told={"next": _NEXT, "summary": "What all of them come down to, with the first of them; else empty."}
     ),
-    "DocumentRow": View(told=_DOCUMENT),
-    "Document": View(told=_DOCUMENT),
-    "Task": View(told={"reason": "Why it failed last."}),
-    "Index": View(told={"quality": "Whether any passage has quality vectors."}),
-    "Store": View(
+    "DocumentRow": RecordView(told=_DOCUMENT),
+    "Document": RecordView(told=_DOCUMENT),
+    "Task": RecordView(told={"reason": "Why it failed last."}),
+    "Index": RecordView(told={"quality": "Whether any passage has quality vectors."}),
+    "Store": RecordView(
         told={
             "layout": "The version of its layout.",
             "embedder": "In use.",
@@ -515,5 +530,5 @@ VIEWS: Mapping[str, View] = {
         }
     ),
 }
-_WHOLE = View()
+_WHOLE = RecordView()
 _OF_CLASS = {view.of or name: name for name, view in reversed(tuple(VIEWS.items()))}

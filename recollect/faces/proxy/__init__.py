@@ -27,7 +27,7 @@ from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
 from recollect.faces.proxy.problems import failure, problem, vendor_of
 from recollect.faces.proxy.upstream import (
     NoKey,
-    Place,
+    ProxiedPath,
     SelfCall,
     Upstream,
     answer_headers,
@@ -102,7 +102,7 @@ for _below, _most in (*((path, _MOST_TALK) for path in _READ), ("{path:path}", _
         )
 
 
-async def _read(request: Request, to: Upstream, place: Place) -> tuple[Content, Exchange | None]:
+async def _read(request: Request, to: Upstream, place: ProxiedPath) -> tuple[Content, Exchange | None]:
     """The body of a request. What is part of a talk is read; all else goes on as it comes."""
     path = place.path.rstrip("/") if place.path in _READ else place.path
     wire = _WIRES.get(path) or _COUNTED.get(path)
@@ -140,7 +140,9 @@ def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str
     )
 
 
-async def _asked(request: Request, to: Upstream, place: Place, content: Content, exchange: Exchange | None) -> Response:
+async def _asked(
+    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: Exchange | None
+) -> Response:
     """The answer. A client that hangs up before it comes ends it at the upstream, too, and has heard nothing of it."""
     if exchange is None:  # what of the body is still to come is read as it goes on
         return await _answered(request, to, place, content, None)
@@ -167,7 +169,7 @@ async def _asked(request: Request, to: Upstream, place: Place, content: Content,
 
 
 async def _answered(
-    request: Request, to: Upstream, place: Place, content: Content, exchange: Exchange | None
+    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: Exchange | None
 ) -> Response:
     """The answer. A request that is refused for its length is sent again, shorter."""
     begun = await _sent(request, to, place, content, exchange)
@@ -195,7 +197,9 @@ async def _answered(
     return Response(whole, answer.status_code, {**back, **exchange.headers})
 
 
-async def _sent(request: Request, to: Upstream, place: Place, content: Content, exchange: Exchange | None) -> Begun:
+async def _sent(
+    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: Exchange | None
+) -> Begun:
     client: httpx2.AsyncClient = request.state.upstream_client
     tokens = request.app.state.served.all_tokens
     headers = sent_headers(request.headers.items(), to, tokens, as_it_is=exchange is None)

@@ -58,7 +58,7 @@ class NoKey(InvalidInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProxiedPath:
     """An address of the proxy: the namespace that it names, and the path below /v1, decoded and as it was sent. `top`
     is what stands before that.
     """
@@ -69,7 +69,7 @@ class Place:
     top: str
 
 
-def place_of(path: str, raw: str = "") -> Place | None:
+def place_of(path: str, raw: str = "") -> ProxiedPath | None:
     """What an address of this server names; None for one that is none of the proxy's. `raw` is the path as it was sent,
     where that is known.
     """
@@ -80,8 +80,8 @@ def place_of(path: str, raw: str = "") -> Place | None:
     elif not (found and inside.startswith("/in/")):
         return None
     if unquote(sent) != below:  # /v1 itself is written in another way
-        return Place(inside.removeprefix("/in/"), below, quote(below), quote(inside) + _TOP)
-    return Place(inside.removeprefix("/in/"), below, sent, raw.removesuffix(sent))
+        return ProxiedPath(inside.removeprefix("/in/"), below, quote(below), quote(inside) + _TOP)
+    return ProxiedPath(inside.removeprefix("/in/"), below, sent, raw.removesuffix(sent))
 
 
 def leads_out(path: str) -> bool:

@@ -15,7 +15,7 @@ from fastapi.datastructures import DefaultPlaceholder
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.once import WrittenOnce
-from recollect.faces.present.results import Items
+from recollect.faces.present.results import PageView
 from recollect.faces.rest.schema import schema
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ T = TypeVar("T")
 _APART = ("cursor", "limit")  # a page may be larger than the one before
 
 
-class Cursor:
+class PageCursor:
     """The cursor of a request, and those of the pages that follow. `at` is where this page begins: a number, or what
     the store gave; None at the beginning.
     """
@@ -56,13 +56,13 @@ class Cursor:
             return None
         return base64.urlsafe_b64encode(orjson.dumps([self._of, at])).decode().rstrip("=")
 
-    def page(self, found: Iterable[T], limit: int) -> Items[T]:
+    def page(self, found: Iterable[T], limit: int) -> PageView[T]:
         """So many of all that were found, and the cursor of what follows."""
         return self.rest(list(islice(found, self.offset, self.offset + limit + 1)), limit)
 
-    def rest(self, found: Sequence[T], limit: int) -> Items[T]:
+    def rest(self, found: Sequence[T], limit: int) -> PageView[T]:
         """The same of what begins at the offset already, and holds one more than the page where there is more."""
-        return Items(found[:limit], self.following(self.offset + limit if len(found) > limit else None))
+        return PageView(found[:limit], self.following(self.offset + limit if len(found) > limit else None))
 
     def _read(self, given: str) -> int | str:
         try:
@@ -83,12 +83,12 @@ def _unknown() -> InvalidInput:
 def _cursor(
     request: Request,
     cursor: Annotated[str | None, Query(max_length=2_000, description="The `next` of the page before.")] = None,
-) -> Cursor:
-    return Cursor(request, cursor)
+) -> PageCursor:
+    return PageCursor(request, cursor)
 
 
 #: What handlers of lists take.
-Paged = Annotated[Cursor, Depends(_cursor)]
+Paged = Annotated[PageCursor, Depends(_cursor)]
 
 #: How many are given.
 Limit = Annotated[int, Query(ge=1, le=1000, description="How many are given.")]

@@ -19,7 +19,7 @@ _DEEPEST = 100  # levels of what is taken
 ID: dict[str, Any] = {"pattern": f"^$|{ID_FORM}", "maxLength": ID_LENGTH}
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """Something that is taken: a name that is not known is an error, for it would be left out silently. In the
     description of the API it is called without "Body".
 
@@ -53,7 +53,7 @@ def shown(**example: Any) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [example]})
 
 
-class Narrowed(Body):
+class Narrowed(RequestBody):
     """What an answer may rest on."""
 
     source: list[str] = Field([], examples=[["claude"]])
@@ -87,7 +87,7 @@ class ResearchQuestion(Narrowed):
     seconds: float | None = Field(None, gt=0, le=3600, description="180 unless given.")
 
 
-class ChatQuestion(Body):
+class ChatQuestion(RequestBody):
     """A turn of a chat. Without a conversation a new one begins."""
 
     model_config = shown(text="What did I pay for the bike?", title="The bike")
@@ -101,7 +101,7 @@ class ChatQuestion(Body):
     save: Literal["now", "behind"] = "now"
 
 
-class ToResolve(Body):
+class ToResolve(RequestBody):
     """A question within a conversation."""
 
     model_config = shown(conversation_id="01JB3Z7Q2KABCDEFGHJKMNPQRS", question="How does it scale?")
@@ -110,7 +110,7 @@ class ToResolve(Body):
     question: str = Field(examples=["How does it scale?"])
 
 
-class ToPrepare(Body):
+class ToPrepare(RequestBody):
     """A text that a model is to answer."""
 
     model_config = shown(text="What did we decide about the API?", budget=4000)
@@ -123,7 +123,7 @@ class ToPrepare(Body):
     config: dict[str, Any] | None = Field(None, examples=[{"index_strategy": "adaptive", "recent_window_size": 10}])
 
 
-class NewFact(Body):
+class NewFact(RequestBody):
     """A fact as it is told. What is left out, rules read from `content`."""
 
     model_config = shown(content="Luna weighs 12 kg.", concept="weight")
@@ -143,7 +143,7 @@ class NewFact(Body):
     ended: bool = Field(False, description="It no longer holds.")
 
 
-class NewRule(Body):
+class NewRule(RequestBody):
     """What the user wants of every answer; one that the user did not say is offered until it is confirmed."""
 
     model_config = shown(text="Answer in metric units.")
@@ -153,7 +153,7 @@ class NewRule(Body):
     said_by: str = "user"
 
 
-class FactEdit(Body):
+class FactEdit(RequestBody):
     """What is right: the fact in other words, or another value."""
 
     model_config = shown(value="13 kg")
@@ -162,7 +162,7 @@ class FactEdit(Body):
     value: str | None = Field(None, examples=["13 kg"])
 
 
-class FactMerge(Body):
+class FactMerge(RequestBody):
     """The facts that say the same."""
 
     model_config = shown(others=["7Q2KAB"])
@@ -170,7 +170,7 @@ class FactMerge(Body):
     others: list[str] = Field(min_length=1, max_length=100)
 
 
-class NewEntity(Body):
+class NewEntity(RequestBody):
     """An entity that a program knows of. `sources` are ids of messages that it was drawn from."""
 
     model_config = shown(name="Sam Berg", type="person")
@@ -181,7 +181,7 @@ class NewEntity(Body):
     provenance: Adder = "stored"
 
 
-class NewRelationship(Body):
+class NewRelationship(RequestBody):
     """A relation that a program knows of. The entities are added where they are not known."""
 
     model_config = shown(source="Sam Berg", relation="LIVES_IN", target="Porto")
@@ -195,7 +195,7 @@ class NewRelationship(Body):
     provenance: Adder = "stored"
 
 
-class EntityEdit(Body):
+class EntityEdit(RequestBody):
     """What is right: another name, another type."""
 
     model_config = shown(new_name="PostgreSQL", type="technology")
@@ -204,7 +204,7 @@ class EntityEdit(Body):
     type: str | None = Field(None, examples=["technology"])
 
 
-class EntityMerge(Body):
+class EntityMerge(RequestBody):
     """The entity that it is another name of."""
 
     model_config = shown(into="Maria Lopez")
@@ -212,7 +212,7 @@ class EntityMerge(Body):
     into: str = Field(examples=["Maria Lopez"])
 
 
-class NewPart(Body):
+class NewPart(RequestBody):
     """What hangs on a message besides its words."""
 
     kind: PartKind
@@ -221,7 +221,7 @@ class NewPart(Body):
     metadata: dict[str, Any] = Field({})
 
 
-class MessageWords(Body):
+class MessageWords(RequestBody):
     """A message that is to be remembered."""
 
     content: str | dict[str, Any] | list[str | dict[str, Any]] = Field(
@@ -252,7 +252,7 @@ class NewMessage(MessageWords):
     title: str = Field("", description="The title of a new conversation.")
 
 
-class NewMessages(Body):
+class NewMessages(RequestBody):
     """Messages of one conversation, written in one transaction."""
 
     model_config = shown(
@@ -264,7 +264,7 @@ class NewMessages(Body):
     title: str = ""
 
 
-class NewWords(Body):
+class NewWords(RequestBody):
     """The new wording of a message."""
 
     model_config = shown(content="Luna weighs 13 kg now.")
@@ -278,7 +278,7 @@ class RewordingBody(NewWords):
     id: str
 
 
-class Rewordings(Body):
+class Rewordings(RequestBody):
     """New wordings of several messages, written in one transaction."""
 
     model_config = shown(messages=[{"id": "01K7ZC5VJ9Q2M4N8R6T3W0X1YZ", "content": "Luna weighs 13 kg now."}])
@@ -286,7 +286,7 @@ class Rewordings(Body):
     messages: list[RewordingBody] = Field(min_length=1, max_length=10_000)
 
 
-class NewToolCall(Body):
+class NewToolCall(RequestBody):
     """A call of a tool with its result; what is no text is kept as JSON."""
 
     model_config = shown(name="weather", arguments={"city": "Leeds"}, result="12 °C, rain")
@@ -299,7 +299,7 @@ class NewToolCall(Body):
     id: str | None = Field(None, json_schema_extra=ID)
 
 
-class NewToolCalls(Body):
+class NewToolCalls(RequestBody):
     """The calls of one message, written in one transaction."""
 
     model_config = shown(calls=[{"name": "weather", "arguments": {"city": "Leeds"}, "result": "12 °C, rain"}])
@@ -307,7 +307,7 @@ class NewToolCalls(Body):
     calls: list[NewToolCall] = Field(min_length=1, max_length=1000)
 
 
-class Names(Body):
+class Names(RequestBody):
     """Whole ids of messages and conversations."""
 
     model_config = shown(names=["01JB3D9Q0Z5X8RV6M2T7KWYN4C"])
@@ -315,7 +315,7 @@ class Names(Body):
     names: list[str] = Field(min_length=1, max_length=10_000, examples=[["01JB3D9Q0Z5X8RV6M2T7KWYN4C"]])
 
 
-class ToForget(Body):
+class ToForget(RequestBody):
     """What is to go for good: what is named, or what matches, or both."""
 
     model_config = shown(names=["01JB3D9Q0Z5X8RV6M2T7KWYN4C"], dry_run=True)
@@ -329,7 +329,7 @@ class ToForget(Body):
     dry_run: StrictBool = Field(False, description="Only says what would go.")
 
 
-class SecretsToForget(Body):
+class SecretsToForget(RequestBody):
     """Which secrets go for good: all, or those of some sources."""
 
     model_config = shown(dry_run=True)
@@ -338,7 +338,7 @@ class SecretsToForget(Body):
     dry_run: StrictBool = Field(False, description="Only says what would go.")
 
 
-class PersonToForget(Body):
+class PersonToForget(RequestBody):
     """Who is to be forgotten."""
 
     model_config = shown(name="Mara", dry_run=True)
@@ -348,7 +348,7 @@ class PersonToForget(Body):
     dry_run: StrictBool = Field(False, description="Only says what would go.")
 
 
-class ToImport(Body):
+class ToImport(RequestBody):
     """Files and folders of the machine on which the server runs."""
 
     model_config = shown(paths=["~/Downloads/chatgpt-export.zip"])
@@ -358,7 +358,7 @@ class ToImport(Body):
     again: StrictBool = Field(False, description="Also brings back what was forgotten.")
 
 
-class DocumentsToImport(Body):
+class DocumentsToImport(RequestBody):
     """Text, Markdown, HTML and PDF files, or folders of them, of the machine on which the server runs."""
 
     model_config = shown(paths=["~/notes"])
@@ -367,7 +367,7 @@ class DocumentsToImport(Body):
     again: StrictBool = False
 
 
-class RetryBody(Body):
+class RetryBody(RequestBody):
     """The tasks that are to be tried again; none: all that failed."""
 
     model_config = shown(ids=[])
@@ -375,7 +375,7 @@ class RetryBody(Body):
     ids: list[str] = Field([])
 
 
-class ToConsolidate(Body):
+class ToConsolidate(RequestBody):
     """How much is to be derived."""
 
     model_config = shown(limit=100)
@@ -384,7 +384,7 @@ class ToConsolidate(Body):
     again: StrictBool = Field(False, description="Derives everything anew; what was corrected by hand stays.")
 
 
-class ToWork(Body):
+class ToWork(RequestBody):
     """Where work is to be done until nothing is left to do; nowhere named: in all namespaces."""
 
     model_config = shown(namespaces=["default"])
@@ -393,7 +393,7 @@ class ToWork(Body):
     again: StrictBool = False
 
 
-class ToEmbed(Body):
+class ToEmbed(RequestBody):
     """How many quality vectors are to be made."""
 
     model_config = shown(limit=1000)
@@ -401,7 +401,7 @@ class ToEmbed(Body):
     limit: int | None = Field(None, ge=1)
 
 
-class ToMaintain(Body):
+class ToMaintain(RequestBody):
     """For how long, at most."""
 
     model_config = shown(seconds=1.0)
@@ -409,7 +409,7 @@ class ToMaintain(Body):
     seconds: float | None = Field(None, gt=0, le=3600)
 
 
-class ToBackUp(Body):
+class ToBackUp(RequestBody):
     """Where the copy of the whole store is to be, on the machine of the server."""
 
     model_config = shown(path="~/recollect-backup.db")
@@ -417,7 +417,7 @@ class ToBackUp(Body):
     path: str = Field(min_length=1, max_length=1_000, pattern=r"^[^\x00]*$", examples=["~/recollect-backup.db"])
 
 
-class ToolArguments(Body):
+class ToolArguments(RequestBody):
     """What a model calls a tool with."""
 
     model_config = shown(arguments={"query": "Luna"})

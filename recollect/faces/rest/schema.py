@@ -12,10 +12,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
-from recollect.faces.present.views import VIEWS, Member, Shown, View, as_json, view_of
+from recollect.faces.present.views import VIEWS, RecordView, ViewMember, ViewModel, as_json, view_of
 
 
-class Given(BaseModel):
+class ShownModel(BaseModel):
     """Something that is given: read as everywhere else."""
 
     model_config = ConfigDict(frozen=True)
@@ -31,7 +31,7 @@ def schema(of: Any) -> Any:
     origin, inside = get_origin(of), get_args(of)
     if origin in (Union, UnionType):
         return Union[tuple(schema(one) for one in inside if not (isclass(one) and issubclass(one, Response)))]  # noqa: UP007
-    if isclass(origin) and issubclass(origin, Shown):
+    if isclass(origin) and issubclass(origin, ViewModel):
         return _model(f"Page[{schema(inside[0]).__name__}]", origin, inside[0])  # type: ignore[arg-type]
     if isclass(origin) and issubclass(origin, Mapping):
         return dict[str, schema(inside[1])]  # type: ignore[misc]
@@ -48,16 +48,18 @@ _begun: list[str] = []
 
 
 @cache
-def _model(name: str, record: Any, item: Any = None) -> type[Given]:
+def _model(name: str, record: Any, item: Any = None) -> type[ShownModel]:
     """What a record is shown as, by a view. Of a list, `item` is what it holds."""
-    view = VIEWS.get(name.partition("[")[0], View())
+    view = VIEWS.get(name.partition("[")[0], RecordView())
     _begun.append(name)  # what holds others of its kind is named within
     members: Any = {one.name: _field(view, one, record, item) for one in view.read(record)}
     _begun.remove(name)
-    return create_model(name, __base__=Given, __doc__=view.doc or " ".join((record.__doc__ or "").split()), **members)
+    return create_model(
+        name, __base__=ShownModel, __doc__=view.doc or " ".join((record.__doc__ or "").split()), **members
+    )
 
 
-def _field(view: View, member: Member, record: type, item: Any) -> tuple[Any, Any]:
+def _field(view: RecordView, member: ViewMember, record: type, item: Any) -> tuple[Any, Any]:
     told: dict[str, Any] = {"description": view.told.get(member.name)}
     if (named := view.types.get(member.name)) is not None:
         kind = eval(named, {"date": date, "datetime": datetime}, _Names())

@@ -91,7 +91,7 @@ class _Connection(H11Protocol):
             self._timer = None
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """Serves until SIGINT or SIGTERM; what is under way is finished, then the memories are closed.
 
     `run(sockets=[listen(…)])` starts it; `started` is called when it answers.

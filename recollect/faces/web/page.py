@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import asked_namespace, memories
+from recollect.faces.present.views import as_json
 from recollect.version import VERSION
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ def page(
 
 
 def json_response(content: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """JSON as the command line writes it."""
-    return Response(orjson.dumps(content, default=str), status, headers, "application/json")
+    """JSON as the command line writes it: records are shown by their views."""
+    return Response(orjson.dumps(as_json(content)), status, headers, "application/json")
 
 
 def wants_json(request: Request) -> bool:

@@ -44,7 +44,7 @@ def test_json_names_what_is_covered(told: CommandLine) -> None:
 
 def test_what_is_cut_off_is_told(told: CommandLine) -> None:
     shown = told("summaries", "-n", "2")
-    assert "There are more: add -n 4, or narrow it down with --kind or --since." in shown.err
+    assert "More: add -n 4, or narrow down with --kind or --since." in shown.err
 
 
 def test_a_wrong_kind_names_the_right_ones(told: CommandLine) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
-from recollect.faces.server.server import Server, listen
+from recollect.faces.server.server import HttpServer, listen
 from recollect.memory import Memory
 from recollect.memory.settings import load_settings, places
 
@@ -24,7 +24,7 @@ def serving(memory: Memory, home: Path, **served: Any) -> Iterator[Served]:
     listening = listen("127.0.0.1", 0)
     there = Served(settings, where, port=listening.getsockname()[1], **served)
     is_up = threading.Event()
-    server = Server(build(Memories(memory), there), is_up.set)
+    server = HttpServer(build(Memories(memory), there), is_up.set)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     assert is_up.wait(30)

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 import recollect
-from recollect.faces.mcp.links import Links
+from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.server import build_server
 from recollect.memory import Memory
 
@@ -44,7 +44,7 @@ def fresh(tmp_path: Path) -> Iterator[Memory]:
 def ask(memory: Memory, asked: Asked[T], *, mode: str = "auto", base: str = "", **options: Any) -> T:
     """What a client gets of a server in this process."""
 
-    server = build_server(lambda context: (memory, Links(base)), **options)
+    server = build_server(lambda context: (memory, ResourceLinks(base)), **options)
     return connected(Client(server, mode=mode), asked)
 
 
@@ -85,7 +85,7 @@ def listening(tmp_path: Path) -> Iterator[Callable[..., str]]:
     from recollect.faces.http.memories import Memories
     from recollect.faces.http.served import Served
     from recollect.faces.server.app import build
-    from recollect.faces.server.server import Server, listen
+    from recollect.faces.server.server import HttpServer, listen
     from recollect.memory.settings import load_settings, places
 
     started: list[tuple[Any, threading.Thread]] = []
@@ -96,7 +96,7 @@ def listening(tmp_path: Path) -> Iterator[Callable[..., str]]:
         socket = listen("127.0.0.1", 0)
         served = Served(load_settings(environment={}, where=where), where, port=socket.getsockname()[1], **options)
         up = threading.Event()
-        server = Server(build(Memories(memory), served), up.set)
+        server = HttpServer(build(Memories(memory), served), up.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
         thread.start()
         assert up.wait(30)

@@ -17,7 +17,7 @@ import recollect
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
-from recollect.faces.server.server import Server, listen
+from recollect.faces.server.server import HttpServer, listen
 from recollect.memory import Memory
 from recollect.memory.settings import load_settings, places
 from tests.faces.proxy.plain import Plain
@@ -69,7 +69,7 @@ def serving(
     memories = Memories(recollect.open(folder / "memory.db", background=False))
     listening = listen("127.0.0.1", 0)
     port = listening.getsockname()[1]
-    server = Server(build(memories, Served(chosen, where, port=port, token=token, model=model)))
+    server = HttpServer(build(memories, Served(chosen, where, port=port, token=token, model=model)))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), daemon=True)
     thread.start()
     while not server.started and thread.is_alive():

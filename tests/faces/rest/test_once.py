@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 import recollect
 from recollect.errors import StoreBusy
-from recollect.faces.http.once import Answer, Answers
+from recollect.faces.http.once import Answers, KeptAnswer
 from tests.faces.rest.conftest import events, hang_up, serve
 from tests.models.language.conftest import model_of
 from tests.models.language.wire_server import Says, wire_server
@@ -131,14 +131,14 @@ def test_answers_are_kept_for_a_day_and_no_more_than_there_is_room_for() -> None
     now = [0.0]
     answers = Answers(clock=lambda: now[0])
     assert answers.begin(("n", "a"), b"1") is None
-    answers.keep(("n", "a"), Answer(200, "text/plain", b"x" * 40_000_000))
+    answers.keep(("n", "a"), KeptAnswer(200, "text/plain", b"x" * 40_000_000))
     now[0] = 86_000.0
     assert answers.begin(("n", "a"), b"1") is not None
     now[0] = 90_000.0
     assert answers.begin(("n", "a"), b"1") is None
-    answers.keep(("n", "a"), Answer(200, "text/plain", b"x" * 40_000_000))
+    answers.keep(("n", "a"), KeptAnswer(200, "text/plain", b"x" * 40_000_000))
     assert answers.begin(("n", "b"), b"1") is None
-    answers.keep(("n", "b"), Answer(200, "text/plain", b"x" * 40_000_000))
+    answers.keep(("n", "b"), KeptAnswer(200, "text/plain", b"x" * 40_000_000))
     assert answers.begin(("n", "a"), b"1") is None
     assert answers.begin(("n", "b"), b"1") is not None
 

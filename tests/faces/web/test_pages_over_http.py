@@ -19,7 +19,7 @@ import recollect
 from recollect.faces.http.memories import Memories
 from recollect.faces.http.served import Served
 from recollect.faces.server.app import build
-from recollect.faces.server.server import Server, listen
+from recollect.faces.server.server import HttpServer, listen
 from recollect.faces.web.page import asset
 from recollect.faces.web.pages import home
 from recollect.faces.web.pages.importing import safe_parts
@@ -291,7 +291,7 @@ def test_a_server_ends_at_once_while_somebody_looks_on(tmp_path: Path) -> None:
     settings = load_settings({"store": memory.location}, environment={}, where=where)
     there = Served(settings, where, port=listening.getsockname()[1])
     app, is_up, seen = build(Memories(memory), there), threading.Event(), threading.Event()
-    server = Server(app, is_up.set)
+    server = HttpServer(app, is_up.set)
     serving_it = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     serving_it.start()
     assert is_up.wait(30)

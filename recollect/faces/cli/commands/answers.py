@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +11,7 @@ from recollect.answer.research import NO_QUESTION as NOTHING_TO_RESEARCH
 from recollect.errors import InvalidInput
 from recollect.faces.cli.commands.search import told_empty
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import BEFORE, NO_BACKGROUND, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.options import FILTERS, IN, MODE, MODEL, NO_BACKGROUND, period, words_of
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
 from recollect.faces.present.names import short, source_label, titled
@@ -28,28 +27,6 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-
-_MODES = ("auto", "instant", "quality")
-
-MODE = Option(
-    ("--mode",),
-    "auto, instant or quality: how the memory is searched.",
-    "MODE",
-    default="auto",
-    read=one_of(*_MODES),
-    values=_MODES,
-)
-IN = Option(("--in",), "Only this conversation.", "TITLE|ID", name="in_")
-
-
-def words_of(text: list[str], otherwise: tuple[str, str] | None = None) -> str:
-    """What is asked, from standard input for "-". Raises InvalidInput with `otherwise`, a message and a hint, for
-    nothing.
-    """
-    words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    if otherwise is not None and not words.strip():
-        raise InvalidInput(otherwise[0], hint=otherwise[1])
-    return words.strip()
 
 
 def tell_destination(run: Invocation, spec: str, what: str = "this question") -> None:
@@ -108,7 +85,7 @@ def summary(out: Output, made: AskAnswer | Report, sources: str, unmodelled: str
         shown += [] if made.cost is None else [f"${made.cost:.3f}"]
     shown.append(f"{made.took_ms / 1000:.1f} s" if made.took_ms >= 1000 else f"{made.took_ms:.0f} ms")
     shown += [out.hint(hint)] if hint else []
-    return f" {out.symbols.dot} ".join(shown)
+    return out.dotted(*shown)
 
 
 # `recollect ask`: an answer from one's own conversations, with the messages that prove it.
@@ -145,7 +122,7 @@ def ask(
     filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
     if run.json:
         answer = memory.ask(asked, intent=intent, mode=mode, **filters)
-        out.document(answer.to_json())
+        out.document(answer)
     else:
         answer = _told(run, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
     run.state.remember_answer(answer.citations)
@@ -181,7 +158,7 @@ def _source(out: Output, citation: Citation) -> str:
     quote = " ".join(harmless(citation.quote).split())
     if len(quote) > _QUOTED:
         quote = f"{quote[:_QUOTED].rsplit(' ', 1)[0]} …"
-    return f'[{citation.number}] {f" {out.symbols.dot} ".join([*named, short(message.id)])}  "{quote}"'
+    return f'[{citation.number}] {out.dotted(*named, short(message.id))}  "{quote}"'
 
 
 ASK = Command(
@@ -192,10 +169,7 @@ ASK = Command(
         'recollect ask "show me the code for the rate limiter" --json',
     ),
     (
-        SOURCE,
-        SINCE,
-        UNTIL,
-        BEFORE,
+        *FILTERS,
         IN,
         Option(
             ("--intent",),
@@ -204,7 +178,7 @@ ASK = Command(
             read=one_of(*_INTENTS),
             values=_INTENTS,
         ),
-        Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
+        MODEL,
         MODE,
     ),
     Arguments("QUESTION|-", "question", required=True, several=True, dashes=True),
@@ -278,7 +252,7 @@ def _made(run: Invocation, memory: Memory, asked: str, options: dict[str, Any]) 
         if "resume" not in options and not any(one.created >= began and not one.finished for one in memory.reports()):
             raise
         raise KeyboardInterrupt(run.out.hint("What was learned is saved: recollect research --resume")) from None
-    run.out.document(report.to_json())
+    run.out.document(report)
     return report
 
 
@@ -308,12 +282,11 @@ def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) 
 
 def _list(run: Invocation) -> int:
     out, found = run.out, run.existing_memory().reports()
-    if run.json:
-        out.document({"reports": [one.to_json() for one in found]})
+    if run.in_json(lambda: {"reports": found}):
         return 0 if found else 1
     for one in found:
         line = [short(one.id), day(one.created), harmless(one.title), _state(out, one)]
-        out.line(f" {out.symbols.dot} ".join(line))
+        out.line(out.dotted(*line))
     if not found:
         out.note(out.hint('There are no reports. To write one: recollect research "compare …"'))
     return 0 if found else 1
@@ -337,10 +310,7 @@ RESEARCH = Command(
         "recollect research --list",
     ),
     (
-        SOURCE,
-        SINCE,
-        UNTIL,
-        BEFORE,
+        *FILTERS,
         IN,
         Option(("--model",), "The model that plans and writes: anthropic:…, openai:…, none.", "SPEC"),
         MODE,

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.output import Output, harmless, padded, shortened
+from recollect.faces.cli.options import limit
+from recollect.faces.cli.output import Output, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.indexed import index_state
 from recollect.faces.present.names import short
+from recollect.faces.present.results import TaskView
 from recollect.faces.present.times import moment_after, number, percent
+from recollect.faces.present.views import as_json
 from recollect.faces.present.working import task_counts
-from recollect.record import iso, utc_now
+from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.shift import Done
@@ -50,7 +52,7 @@ def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, li
     more, rows = len(rows) > limit, rows[:limit]
     numbers = task_counts(memory, memory.stats())
     if run.json:
-        found = [_as_json_tasks(state, task, why) for state, task, why in rows]
+        found = [as_json(TaskView.of(task, why)) | {"state": state} for state, task, why in rows]
         run.out.document({**numbers, "tasks": found, "more": more})
     else:
         _print_tasks(run, numbers, rows, more=more)
@@ -72,12 +74,12 @@ def _retry(run: Invocation, names: list[str]) -> int:
     if unknown := [name for name in names if not any(i.endswith(name.upper()) for i in dead)]:
         raise NotFound(f"No failed task has the ID {unknown[0]}.", hint="To see what failed: recollect tasks")
     revived = memory.retry(*meant) if names else memory.retry()
-    if run.json:
-        run.out.document({"retried": revived})
-    elif revived:
-        run.out.line(run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once"))
-    else:
-        run.out.line("No task has failed.")
+    run.show(
+        lambda: {"retried": revived},
+        run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once")
+        if revived
+        else "No task has failed.",
+    )
     return 0
 
 
@@ -93,23 +95,11 @@ def _print_tasks(run: Invocation, numbers: dict[str, int], rows: list[_Row], *, 
         facts = f"{padded(_TOLD[state], 8)} {padded(task.kind, 14)} {padded(about, 7)} "
         if state == "later":
             why = f"from {moment_after(task.due, now)}"
-        room = None if out.width is None else out.width - len(facts) - len(short(task.id)) - 2
-        out.line(f"{short(task.id)}  {out.dim(facts)}{shortened(harmless(why), room)}".rstrip())
+        out.row(task.id, facts, why)
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}")
+        out.more(len(rows))
     if numbers["dead"]:
         out.line(out.hint("To try again what failed: recollect tasks --retry"))
-
-
-def _as_json_tasks(state: str, task: Task, why: str) -> dict[str, Any]:
-    return {
-        "id": task.id,
-        "kind": task.kind,
-        "subject": task.subject,
-        "state": state,
-        "due": iso(task.due),
-        "reason": why or None,
-    }
 
 
 TASKS = Command(
@@ -117,7 +107,7 @@ TASKS = Command(
     ("recollect tasks", "recollect tasks --retry", "recollect tasks --retry 7Q2KAB"),
     (
         Option(("--retry",), "Try again what failed.", default=False),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("ID", "ids", several=True),
 )
@@ -144,9 +134,7 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     with on_interrupt(told), progress(run.out, "Embedding") as report:
         made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
     counts = memory.stats()
-    if run.json:
-        run.out.document({"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}})
-    else:
+    if not run.in_json(lambda: {"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}}):
         share = percent(counts.quality, counts.said_passages)
         run.out.line(f"Embedded {number(made, 'passage')}. Quality mode: {share} built.")
     return 0
@@ -175,7 +163,11 @@ def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
     found = memory.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
     if run.json:
-        out.document({"model": run.settings.background_model or None} | _as_json_backlog(found))
+        from recollect.derive.tasks.backlog import Backlog
+        from recollect.models.language.budget import Estimate
+
+        shown = as_json(found or Backlog(0, 0, 0, Estimate(0, 0, 0, None)))
+        out.document({"model": run.settings.background_model or None} | shown.pop("estimate") | shown)
     elif found is None:
         out.line(out.hint("No language model is set, so none would be asked: recollect worker --dry-run --model NAME"))
     elif not found.estimate.calls:
@@ -184,14 +176,6 @@ def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
         for line in _lines(run, found):
             out.line(line)
     return 0
-
-
-def _as_json_backlog(found: Backlog | None) -> dict[str, Any]:
-    waiting = ("requests", "conversations", "messages")
-    numbers = {name: getattr(found, name) if found else 0 for name in waiting}
-    if found is None:
-        return numbers | {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": None, "days": None}
-    return numbers | asdict(found.estimate)
 
 
 def _lines(run: Invocation, found: Backlog) -> list[str]:
@@ -282,7 +266,8 @@ def worker(
             run.out.note("Working. Ctrl-C to stop.")
         done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if run.json:
-        run.out.document(_as_json(done))
+        shown = as_json(done.consolidated) | {"vectors": done.vectors}
+        run.out.document(shown | {"model_calls": done.consolidated.calls})
     elif done or not told.is_set():
         _print(run, done)
     if once and told.is_set():
@@ -305,10 +290,7 @@ def _stop(run: Invocation) -> int:
     was = is_at_work(run)
     if not stop(run.store, where=run.places):
         raise StoreBusy("The background worker has not stopped yet.", hint="It ends after what it is doing now.")
-    if run.json:
-        run.out.document({"stopped": was})
-    else:
-        run.out.line("Stopped the background worker." if was else "No background worker is running.")
+    run.show(lambda: {"stopped": was}, "Stopped the background worker." if was else "No background worker is running.")
     return 0
 
 
@@ -349,18 +331,6 @@ def _print(run: Invocation, done: Done) -> None:
         out.line(out.hint(f"{number(consolidated.later, 'attempt')} failed and will be repeated: recollect tasks"))
     if consolidated.dead:
         out.line(out.hint(f"{number(consolidated.dead, 'task')} failed for good: recollect tasks"))
-
-
-def _as_json(done: Done) -> dict[str, Any]:
-    c = done.consolidated
-    return {
-        "messages": c.messages,
-        "tasks": c.tasks,
-        "model_calls": c.calls,
-        "later": c.later,
-        "dead": c.dead,
-        "vectors": done.vectors,
-    }
 
 
 WORKER = Command(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from recollect.context.settings import LEAST_TOKENS
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.faces.cli.commands.answers import MODE, tell_destination, told, words_of
+from recollect.faces.cli.commands.answers import tell_destination, told
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import NO_BACKGROUND
+from recollect.faces.cli.options import MODE, MODEL, NO_BACKGROUND, words_of
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
 from recollect.faces.present.names import short, speaker, titled
@@ -145,7 +145,7 @@ class ChatRun:
             tools=self._asked.tools,
         )
         self._run.state.remember_chat(answer.conversation_id)
-        self._run.out.document(answer.to_json())
+        self._run.out.document(answer)
 
     def _turn(self, question: str) -> None:
         from recollect.answer.chat.events import ChatAnswer, ToolUsed
@@ -237,7 +237,7 @@ CHAT = Command(
         Option(("--in",), "Go on with this conversation.", "TITLE|ID", name="in_"),
         Option(("--new",), "Begin a new conversation.", default=False),
         Option(("--title",), "The title of the new conversation.", "TEXT", default=""),
-        Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC"),
+        MODEL,
         Option(("--budget",), "Tokens that the model is given.", "N", default=_BUDGET, read=whole(2000)),
         MODE,
         Option(("--no-tools",), "The model is given no tools to look further.", default=False),
@@ -248,6 +248,8 @@ CHAT = Command(
 
 
 # `recollect context`: what a model would be given for a text, what it was given, and what it never is again.
+
+_NO_TEXT = ("There is no text.", 'Give one: recollect context "What did we decide about the API?"')
 
 
 def context(
@@ -274,10 +276,8 @@ def context(
     if last:
         return _print_last(run, _many(text))
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
-    made = memory.prepare_context(_words(text), conversation, budget)
-    if run.json:
-        run.out.document(made.to_json())
-    else:
+    made = memory.prepare_context(words_of(text, _NO_TEXT), conversation, budget)
+    if not run.in_json(lambda: made):
         run.out.line(harmless(made.text))
         _print_costs(run.out, made)
     return 0
@@ -286,7 +286,7 @@ def context(
 def _print_last(run: Invocation, many: int) -> int:
     found = run.existing_memory().requests(many)
     if run.json:
-        run.out.document({"requests": [one.to_json() for one in found]})
+        run.out.document({"requests": found})
     elif not found:
         run.out.line("Nothing was given yet to a chat, a client of the proxy or of MCP, or a coding agent.")
     else:
@@ -315,9 +315,7 @@ def _never(run: Invocation, name: str) -> int:
         message = memory.get_message_by_id(name)
         memory.delete(message.id)
         own, kind, undo = message.id, "message", f"recollect restore {short(message.id)}"
-    if run.json:
-        run.out.document({"never": own, "kind": kind})
-    else:
+    if not run.in_json(lambda: {"never": own, "kind": kind}):
         done = f"This {kind} is in no context and no search from now on."
         run.out.line(run.out.joined(done, f"To undo: {run.out.hint(undo)}"))
     return 0
@@ -340,13 +338,6 @@ def _print_costs(out: Output, made: Context) -> None:
     out.note(f"{'in all':<12}{made.tokens:>7,} of {made.budget:,} tokens, {made.index_form}, {made.took:.0f} ms")
     if made.degraded:
         out.note(made.degraded)
-
-
-def _words(text: list[str]) -> str:
-    words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    if not words.strip():
-        raise InvalidInput("There is no text.", hint='Give one: recollect context "What did we decide about the API?"')
-    return words.strip()
 
 
 CONTEXT = Command(
@@ -383,7 +374,7 @@ def brief(run: Invocation, folder: str | None = None, budget: int = _TOKENS) -> 
     memory = run.existing_memory()
     made = memory.brief(Path(folder).expanduser() if folder else Path.cwd(), budget)
     if run.json:
-        run.out.document(made.to_json())
+        run.out.document(made)
     elif made.text:
         run.out.line(harmless(made.text))
         named = f"{len(made.conversations):,} session{'s' * (len(made.conversations) != 1)}"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from recollect.errors import ImportProblem, InvalidInput
 from recollect.faces.cli.commands.background import tell_backlog
 from recollect.faces.cli.invocation import Invocation, typed
-from recollect.faces.cli.options import NO_BACKGROUND
+from recollect.faces.cli.options import NO_BACKGROUND, words_of
 from recollect.faces.cli.output import Output, cell_len, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
 from recollect.faces.cli.progress import on_interrupt, progress
@@ -20,6 +19,7 @@ from recollect.faces.present.indexed import index_state, is_complete, is_missing
 from recollect.faces.present.names import short
 from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.times import day, number, span
+from recollect.faces.present.views import as_json
 from recollect.record import RoleName, utc_now
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def _import(
     again: bool,
     found: bool = False,
 ) -> int:
-    from recollect.faces.present.imports import report_as_json
+    from recollect.faces.present.results import import_document
 
     report = _run(run, paths, format_name, again=again, found=found)
     run.state.remember_import(utc_now(), report.problems)
     if run.json and not report.nothing:
-        run.out.document(report_as_json(report, run.memory().stats()))
+        run.out.document(import_document(report, run.memory().stats()))
     elif not run.json:
         memory, background = run.memory(), run.leaves_worker
         counts, index = memory.stats(), memory.index()
@@ -145,11 +145,10 @@ def _found_paths(run: Invocation) -> list[str]:
 
 
 def _what_is_found(run: Invocation) -> int:
-    from recollect.faces.present.found import found_as_json
 
     out, found = run.out, _found_here()
     if run.json:
-        out.document({"found": [found_as_json(one) for one in found]})
+        out.document({"found": found})
     elif not found:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
@@ -172,7 +171,7 @@ def _last_problems(run: Invocation) -> int:
 
     problems = [Problem(place, reason, lost) for place, reason, lost in run.state.problems()]
     if run.json:
-        run.out.document({"problems": [_problem_as_json(p) for p in problems]})
+        run.out.document({"problems": problems})
     elif problems:
         print_problems(problems, run.out, all_problems=True)
     else:
@@ -184,16 +183,10 @@ def _describe(run: Invocation, path: Path) -> int:
     from recollect.importers.describe import describe
 
     lines = list(describe(path))
-    if run.json:
-        run.out.document({"shape": lines})
-    else:
+    if not run.in_json(lambda: {"shape": lines}):
         for line in lines:
             run.out.line(line)
     return 0
-
-
-def _problem_as_json(problem: Any) -> dict[str, Any]:
-    return {"place": problem.place, "reason": problem.reason, "lost": problem.lost}
 
 
 IMPORT = Command(
@@ -359,9 +352,9 @@ def import_documents(run: Invocation, paths: Sequence[str], *, all_problems: boo
             "No document was imported" + (f": {reasons}." if reasons else "."),
             hint="Text, Markdown, HTML and PDF files are read. recollect import --problems lists why one was not.",
         )
-    if run.json:
-        run.out.document(_report_as_json(report))
-    else:
+    if not run.in_json(
+        lambda: as_json(report) | {"written": {"new": report.new, "changed": report.changed, "same": report.unchanged}}
+    ):
         _print_report(report, run.out, all_problems=all_problems)
     named = {Path(path).expanduser().name for path in paths if Path(path).expanduser().is_file()}
     return 1 if any(problem.lost and problem.place in named for problem in report.problems) else 0
@@ -389,17 +382,6 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
     out.line(out.hint(f'Next: recollect search "{out.symbols.more}"'))
 
 
-def _report_as_json(report: DocumentReport) -> dict[str, Any]:
-    return {
-        "stored": report.stored,
-        "written": {"new": report.new, "changed": report.changed, "same": report.unchanged},
-        "forgotten": report.forgotten,
-        "removed": report.removed,
-        "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in report.problems],
-        "notes": dict(report.notes),
-    }
-
-
 # `recollect remember`: saves a message of your own, to be found like any other, or a rule for every answer.
 
 
@@ -419,24 +401,21 @@ def remember(
     """
     if no_background:
         run.without_background()
-    words = sys.stdin.read() if text == ["-"] else " ".join(text)
-    memory = run.memory()
+    words, memory = words_of(text), run.memory()
     if always:
         if title or in_ or role != "user":
             raise WrongUsage("A rule is in no conversation: leave out --title, --role and --in.")
         rule = memory.add_rule(words)
-        if run.json:
-            run.out.document({"id": rule.id})
-        else:
+        if not run.in_json(lambda: {"id": rule.id}):
             change = f"recollect facts edit {short(rule.id)} --to TEXT, recollect facts forget {short(rule.id)}"
             run.out.line(run.out.hint(f"Every answer follows it from now on. To change it: {change}"))
         return 0
     conversation = memory.resolve(in_)[0].conversation.id if in_ else None
     message = memory.store_message(words, cast("RoleName", role), conversation_id=conversation, title=title)
-    if run.json:
-        run.out.document({"id": message.id, "conversation_id": message.conversation_id})
-    else:
-        run.out.line(run.out.hint(f"Remembered: recollect show {short(message.id)}"))
+    run.show(
+        lambda: {"id": message.id, "conversation_id": message.conversation_id},
+        run.out.hint(f"Remembered: recollect show {short(message.id)}"),
+    )
     return 0
 
 

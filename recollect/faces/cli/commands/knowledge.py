@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recollect.faces.cli.commands.search import none_found
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import period
+from recollect.faces.cli.options import limit, period
 from recollect.faces.cli.output import harmless, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
-from recollect.faces.present.knowledge import entity_as_json, fact_as_json
 from recollect.faces.present.names import short
 from recollect.faces.present.times import day, number
 from recollect.text.language import addressed
@@ -66,9 +65,7 @@ def facts(
         return _rules(run)
     memory = run.existing_memory()
     found = memory.facts(" ".join(words) or None, as_of, include_past=False)
-    if run.json:
-        run.out.document({"facts": [fact_as_json(fact) for fact in found[:limit]], "more": len(found) > limit})
-    else:
+    if not run.in_json(lambda: {"facts": found[:limit], "more": len(found) > limit}):
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
             none_found(run, memory, "No facts match." if words or as_of else "No facts yet.")
@@ -78,10 +75,7 @@ def facts(
 def _rules(run: Invocation) -> int:
     memory = run.existing_memory()
     rules, offered = memory.rules(), memory.rules(offered=True)
-    if run.json:
-        shown = {"rules": rules, "offered": offered}
-        run.out.document({name: [fact_as_json(one) for one in some] for name, some in shown.items()})
-    else:
+    if not run.in_json(lambda: {"rules": rules, "offered": offered}):
         for rule in rules:
             _print_fact(run.out, rule)
         if offered:
@@ -123,17 +117,13 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
         shown = memory.undo_fact(ids[0])
     else:
         return _forgotten(run, memory.forget_fact(ids[0]))
-    if run.json:
-        run.out.document({"done": action, "facts": [fact_as_json(fact) for fact in shown]})
-    else:
+    if not run.in_json(lambda: {"done": action, "facts": shown}):
         _print(run.out, shown, more=False, history=False)
     return 0
 
 
 def _forgotten(run: Invocation, fact_id: str) -> int:
-    if run.json:
-        run.out.document({"done": "forget", "id": fact_id})
-    else:
+    if not run.in_json(lambda: {"done": "forget", "id": fact_id}):
         undo = run.out.hint(f"recollect facts undo {short(fact_id)}")
         run.out.line(run.out.joined("It will not be drawn from these messages again.", f"To undo: {undo}"))
     return 0
@@ -145,13 +135,13 @@ def _print(out: Output, found: list[Fact], *, more: bool, history: bool) -> None
         for older in fact.history if history else ():
             _print_older(out, older)
     if more:
-        out.note(f"There are more: add -n {2 * len(found)}, or name whom or what they are about.")
+        out.more(len(found), "name whom or what they are about")
 
 
 def _print_fact(out: Output, fact: Fact) -> None:
     known = (("pinned", fact.pinned), ("corrected by hand", fact.corrected and fact.category != "rule"))
     marks = [mark for mark, holds in known if holds]
-    notes = f" {out.symbols.dot} ".join(filter(None, (fact.when(day), *marks)))
+    notes = out.dotted(fact.when(day), *marks)
     out.line(f"{out.dim(short(fact.id))}  {out.bold(harmless(addressed(fact.content)))}  {out.dim(notes)}")
     for proof in fact.proofs[:_PROOFS]:
         if proof.episode:
@@ -185,7 +175,7 @@ FACTS = Command(
         Option(("--to",), "With edit: the fact in your words.", "TEXT"),
         Option(("--value",), "With edit: the right value.", "VALUE"),
         Option(("--rules",), "List your rules for every answer, and those to confirm.", default=False),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )
@@ -193,7 +183,6 @@ FACTS = Command(
 
 # `recollect entities`: who and what is mentioned, and corrections by hand.
 
-_ENTITIES_LIMIT = 30
 _TYPES = (
     "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
 )  # fmt: skip
@@ -206,7 +195,7 @@ def entities(
     what: list[str] | None = None,
     type: str | None = None,
     name: str | None = None,
-    limit: int = _ENTITIES_LIMIT,
+    limit: int = _LIMIT,
 ) -> int:
     """List who and what is mentioned, and correct it.
 
@@ -227,9 +216,7 @@ def entities(
         _show(run, memory.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
-    if run.json:
-        run.out.document({"entities": [entity_as_json(e) for e in found[:limit]], "more": len(found) > limit})
-    else:
+    if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
             none_found(run, memory, "No entities match." if type else "No entities yet.")
@@ -254,7 +241,7 @@ def _correct_entities(
     }
     entity = done[action]()
     if run.json:
-        run.out.document({"done": action, "entity": entity_as_json(entity)})
+        run.out.document({"done": action, "entity": entity})
     elif action == "forget":
         undo = run.out.hint(f'recollect entities undo "{harmless(names[0])}"')
         run.out.line(f"{harmless(entity.name)} is no longer shown. To undo: {undo}")
@@ -264,8 +251,7 @@ def _correct_entities(
 
 
 def _show(run: Invocation, entity: Entity) -> None:
-    if run.json:
-        run.out.document({"entity": entity_as_json(entity)})
+    if run.in_json(lambda: {"entity": entity}):
         return
     run.out.line(title(entity, run.out))
     for alias in entity.aliases:
@@ -288,7 +274,7 @@ def _print_entities(run: Invocation, found: list[Entity], *, more: bool) -> None
         pinned = f" {out.symbols.ok}" if entity.pinned else ""
         out.line(out.dim(facts) + harmless(entity.name) + pinned + (out.dim(f"  {others}") if others else ""))
     if more:
-        out.note(f"There are more: add -n {2 * len(found)}, or narrow it down with --type.")
+        out.more(len(found), "narrow down with --type")
 
 
 ENTITIES = Command(
@@ -302,7 +288,7 @@ ENTITIES = Command(
     (
         Option(("--type",), f"Of this type: {', '.join(_TYPES)}.", "TYPE", read=one_of(*_TYPES), values=_TYPES),
         Option(("--name",), "With edit: the new name.", "NAME"),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_ENTITIES_LIMIT, read=whole(1)),
+        limit(_LIMIT),
     ),
     Arguments("NAME|ACTION", "what", several=True, values=tuple(_ENTITIES_ACTIONS)),
 )
@@ -328,15 +314,11 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
     memory = run.existing_memory()
     if len(names) == 2:
         paths = memory.paths(*names, include_past=past)
-        if run.json:
-            run.out.document(_paths_as_json(paths))
-        else:
+        if not run.in_json(lambda: paths):
             _print_paths(run, paths)
         return 0 if paths.paths else 1
     found = memory.graph(names[0], depth, limit, include_past=past)
-    if run.json:
-        run.out.document(_graph_as_json(found))
-    else:
+    if not run.in_json(lambda: found):
         _print_graph(run, found)
     return 0
 
@@ -370,41 +352,13 @@ def line(run: Invocation, relation: Relation) -> str:
     return f"{harmless(str(relation))}  {run.out.dim(notes)}"
 
 
-def _graph_as_json(found: Graph) -> dict[str, Any]:
-    from recollect.faces.present.knowledge import entity_as_json, relation_as_json
-
-    return {
-        "entity": entity_as_json(found.center),
-        "entities": [entity_as_json(entity) for entity in found.entities],
-        "relations": [relation_as_json(relation) for relation in found.relations],
-    }
-
-
-def _paths_as_json(paths: Paths) -> dict[str, Any]:
-    from recollect.faces.present.knowledge import entity_as_json, relation_as_json
-
-    return {
-        "source": entity_as_json(paths.source),
-        "target": entity_as_json(paths.target),
-        "paths": [
-            {
-                "text": str(path),
-                "entities": list(path.entities),
-                "relations": [relation_as_json(relation) for relation in path.relations],
-            }
-            for path in paths.paths
-        ],
-        "neighbours": [relation_as_json(relation) for relation in paths.neighbours],
-    }
-
-
 GRAPH = Command(
     graph,
     ('recollect graph "Maria Lopez"', "recollect graph Next.js SEO"),
     (
         Option(("--depth",), "Steps around the entity.", "N", default=1, read=whole(1, 3)),
         Option(("--past",), "Also relations that no longer hold.", default=False),
-        Option(("--limit", "-n"), "How many entities are shown.", "N", default=_GRAPH_LIMIT, read=whole(1, 1000)),
+        limit(_GRAPH_LIMIT, "How many entities are shown.", 1000),
     ),
     Arguments("ENTITY", "names", required=True, several=True),
 )
@@ -426,8 +380,6 @@ def relate(
     "you" for yourself, and any name for the relation, such as DEPENDS_ON. Names that are not known are added. To take
     it back: `recollect facts forget ID`.
     """
-    from recollect.faces.present.knowledge import relation_as_json
-
     if len(names) != 3:
         raise WrongUsage(
             "recollect relate takes SOURCE RELATION TARGET.", hint='Quote names of several words: "Sam Berg"'
@@ -442,10 +394,7 @@ def relate(
     relation = memory.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
-    if run.json:
-        run.out.document({"relation": relation_as_json(relation)})
-    else:
-        run.out.line(line(run, relation))
+    run.show(lambda: {"relation": relation}, line(run, relation))
     return 0
 
 

@@ -21,7 +21,7 @@ from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.state import LastDocument
 from recollect.faces.present.times import day, percent, size
 from recollect.faces.present.working import task_counts
-from recollect.record import Kind, iso
+from recollect.record import Kind
 
 if TYPE_CHECKING:
     from recollect.faces.present.state import LastDocument, LastHit
@@ -54,7 +54,7 @@ def show(
     of a message. A document opens at the place that was found, with twenty lines before and after it. Words that the
     last search found are marked.
     """
-    from recollect.faces.cli.transcript import Transcript, as_json
+    from recollect.faces.cli.transcript import Transcript, thread_document
 
     chosen = _choose(run, " ".join(which), around)
     if isinstance(chosen, _ChosenDocument):
@@ -62,8 +62,7 @@ def show(
     shown = _shown(chosen, context, all_branches)
     if code:
         return _print_code(run, chosen, shown)
-    if run.json:
-        run.out.document(as_json(chosen.thread, shown, chosen.hit))
+    if run.in_json(lambda: thread_document(chosen.thread, shown, chosen.hit)):
         return 0
     kinds = ("all",) if full else tuple(kind or ())
     transcript = Transcript(chosen.thread, shown, chosen.hit, run.out, kinds=kinds)
@@ -81,9 +80,7 @@ def _print_code(run: Invocation, chosen: _Chosen, shown: Sequence[Message]) -> i
     if not blocks:
         where = "message" if chosen.message is not None else "conversation"
         raise NotFound(f"There is no code in this {where}.", hint="To read it, leave out --code.")
-    if run.json:
-        run.out.document({"code": blocks[-1]})
-    else:
+    if not run.in_json(lambda: {"code": blocks[-1]}):
         run.out.verbatim(blocks[-1] if run.out.width is None else harmless(blocks[-1]))
     return 0
 
@@ -106,12 +103,10 @@ class _ChosenDocument:
 
 
 def _show_document(run: Invocation, chosen: _ChosenDocument, context: int | None, *, full: bool, paged: bool) -> int:
-    from recollect.faces.cli.transcript import document_as_json, document_lines
+    from recollect.faces.cli.transcript import document_lines, file_document
 
     found = None if full else chosen.found
-    if run.json:
-        run.out.document(document_as_json(chosen.document, chosen.found))
-    else:
+    if not run.in_json(lambda: file_document(chosen.document, chosen.found)):
         _print(run, list(document_lines(chosen.document, found, run.out, context)), paged=paged)
     return 0
 
@@ -251,9 +246,7 @@ def list_(
         limit=limit + 1,
     )
     more = len(rows) > limit
-    if run.json:
-        run.out.document({"conversations": [_as_json(row) for row in rows[:limit]], "more": more})
-    else:
+    if not run.in_json(lambda: {"conversations": rows[:limit], "more": more}):
         _print_list(run, rows[:limit], more=more)
     return 0 if rows else 1
 
@@ -268,20 +261,7 @@ def _print_list(run: Invocation, rows: list[ConversationRow], *, more: bool) -> 
         room = None if out.width is None else out.width - len(facts) - len(short(c.id)) - 2
         out.line(f"{short(c.id)}  {out.dim(facts)}{shortened(harmless(titled(c.title)), room)}")
     if more:
-        out.note(f"There are more: add -n {2 * len(rows)}, or narrow it down with --since or a word of the title.")
-
-
-def _as_json(row: ConversationRow) -> dict[str, Any]:
-    c = row.conversation
-    return {
-        "id": c.id,
-        "source_id": c.source_id,
-        "title": c.title,
-        "source": c.source,
-        "created": iso(c.created),
-        "updated": iso(c.updated),
-        "messages": row.messages,
-    }
+        out.more(len(rows), "narrow down with --since or a word of the title")
 
 
 LIST = Command(
@@ -318,6 +298,7 @@ def stats(run: Invocation) -> int:
 
     Where a language model was asked, it also shows how often, and what it cost.
     """
+    from recollect.faces.present.views import as_json
     from recollect.models.language.budget import FILE, Ledger
 
     memory = run.existing_memory()
@@ -333,9 +314,14 @@ def stats(run: Invocation) -> int:
         "tasks": task_counts(memory, counts),
     }
     if run.json:
-        building = {"rebuilding": index.building is not None}
-        facts["paused"] = bool(pause_words())
-        run.out.document(facts | _as_json_stats(counts) | {"index": building, "models": _spent_as_json(spent)})
+        shown = {
+            "other_branches": counts.messages - counts.active,
+            "quality": {"made": counts.quality, "wanted": counts.said_passages},
+            "index": {"rebuilding": index.building is not None},
+            "models": spent,
+            "paused": bool(pause_words()),
+        }
+        run.out.document(as_json(counts) | facts | shown)
         return 0
     for name, value in _rows(facts, counts, index, run.out.symbols.dash):
         run.out.line(f"{name:<18} {value}")
@@ -363,12 +349,6 @@ def _sum(rows: list[Spent]) -> str:
     return ", ".join(filter(None, (f"{calls:,} ({tokens:,} tokens)", cost, rest)))
 
 
-def _spent_as_json(spent: list[Spent]) -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    return [asdict(row) for row in spent]
-
-
 def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) -> Iterator[tuple[str, str]]:
     from recollect.faces.present.indexed import index_state
 
@@ -394,27 +374,6 @@ def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) ->
     first, last = counts.first, counts.last
     if first and last:
         yield "time", f"{day(first)} {dash} {day(last)}"
-
-
-def _as_json_stats(counts: Counts) -> dict[str, Any]:
-    return {
-        "conversations": counts.conversations,
-        "messages": counts.messages,
-        "active": counts.active,
-        "other_branches": counts.messages - counts.active,
-        "kinds": dict(counts.by_kind),
-        "sources": dict(counts.by_source),
-        "tool_calls": counts.tool_calls,
-        "attachments": counts.attachments,
-        "documents": counts.documents,
-        "turns": counts.turns,
-        "chunks": counts.chunks,
-        "passages": counts.passages,
-        "derived": dict(counts.by_node),
-        "quality": {"made": counts.quality, "wanted": counts.said_passages},
-        "first": iso(counts.first),
-        "last": iso(counts.last),
-    }
 
 
 STATS = Command(

@@ -22,6 +22,7 @@ from recollect.faces.cli.progress import interrupted, on_interrupt, progress
 from recollect.faces.present.names import titled
 from recollect.faces.present.pausing import pause_words, until
 from recollect.faces.present.times import clock, duration, number
+from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
@@ -135,28 +136,6 @@ def _brought(memory: Memory, written: Written) -> str:
     return f"{number(written.new + written.changed, 'conversation')}{new}: {messages}"
 
 
-def as_json(done: Round) -> dict[str, Any]:
-    """What a round came to (docs/reference/json.md)."""
-    return {
-        "taken": [
-            {
-                "label": taken.label,
-                "sources": [source.label for source in taken.report.sources],
-                "new": taken.report.written.new,
-                "changed": taken.report.written.changed,
-                "same": taken.report.written.same,
-                "messages": taken.report.written.messages,
-                "seconds": round(taken.seconds, 3),
-            }
-            for taken in done.taken
-        ],
-        "left_out": done.left_out,
-        "kept_out": done.kept_out,
-        "problems": [{"place": p.place, "reason": p.reason, "lost": p.lost} for p in done.problems],
-        "failed": [str(failure) for failure in done.failed],
-    }
-
-
 # `recollect hooks`: has Claude Code call Recollect itself, so that no session expires unsaved.
 
 _ACTIONS = ("install", "remove", "run")
@@ -225,15 +204,14 @@ def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None
     out = run.out
-    if run.json:
-        run.out.document(
-            {
-                "settings": str(edit.path),
-                "changed": write and changes,
-                "copy": str(copy) if copy else None,
-                "diff": list(edit.lines),
-            }
-        )
+    if run.in_json(
+        lambda: {
+            "settings": str(edit.path),
+            "changed": write and changes,
+            "copy": str(copy) if copy else None,
+            "diff": list(edit.lines),
+        }
+    ):
         return 0
     if not changes:
         out.line(f"Nothing to change in {tilde(edit.path)}.")
@@ -349,10 +327,10 @@ def pause(run: Invocation, length: list[str]) -> int:
     from recollect.memory.recording import Recording
 
     begun = Recording.own().pause(_end(length, utc_now()))
-    if run.json:
-        run.out.document({"paused": True, "until": iso(begun.ends)})
-    else:
-        run.out.line(f"Recording is paused {until(begun)}. {run.out.hint('To go on: recollect resume')}")
+    run.show(
+        lambda: {"paused": True, "until": iso(begun.ends)},
+        f"Recording is paused {until(begun)}. {run.out.hint('To go on: recollect resume')}",
+    )
     return 0
 
 
@@ -448,9 +426,7 @@ def _once(run: Invocation, make: Callable[[Callable[[Progress], None]], Watcher]
             bar(p.read, p.total, f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}")
 
         done = make(told).round(patient=False)
-    if run.json:
-        run.out.document(as_json(done))
-    else:
+    if not run.in_json(lambda: done):
         tell(run, run.memory(), done)
         if not done and not tell_pause(run):
             run.out.line("Nothing new.")

@@ -15,7 +15,7 @@ from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import on_interrupt, progress
 from recollect.faces.present.names import meant, names_meant, short, source_label, titled
 from recollect.faces.present.times import day, number
-from recollect.record import iso
+from recollect.faces.present.views import as_json
 
 if TYPE_CHECKING:
     from recollect.ingest.forget import Forgotten
@@ -42,7 +42,7 @@ def forget_person(run: Invocation, memory: Memory, name: str, *, mentions: bool,
             confirm=lambda shown: _agrees(run, shown),
         )
     if run.json:
-        run.out.document(_as_json_person(person))
+        run.out.document(person)
     elif person.removed:
         run.out.line(f"{_harmless(person.names[0])} is forgotten: {number(len(person.said), 'message')} of theirs.")
         run.out.line(run.out.hint("To see whether anything still names them: recollect search"))
@@ -115,19 +115,6 @@ def _lines(messages: Sequence[Message]) -> list[str]:
 
 def _harmless(text: str) -> str:
     return harmless(text).replace("\n", " ")
-
-
-def _as_json_person(person: Person) -> dict[str, Any]:
-    return {
-        "removed": person.removed,
-        "names": list(person.names),
-        "said": [message.id for message in person.said],
-        "mentions": [message.id for message in person.mentions],
-        "documents": [document.id for document in person.documents],
-        "titles": list(person.titles),
-        "facts": list(person.facts),
-        "derived": dict(person.derived),
-    }
 
 
 # `recollect forget`: removes messages for good, with everything derived from them.
@@ -260,19 +247,17 @@ def _anything(found: Forgotten) -> bool:
 
 
 def _print_nothing(run: Invocation, found: Forgotten, *, matched: bool = False) -> int:
-    if run.json:
-        run.out.document(_as_json(found, done=False))
-    else:
-        run.out.line("Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.")
+    run.show(
+        lambda: as_json(found) | {"removed": False},
+        "Nothing was forgotten." if matched else "Nothing matches; nothing was forgotten.",
+    )
     return 1
 
 
 def _print_dry_run(run: Invocation, found: Forgotten) -> int:
     if not _anything(found):
         return _print_nothing(run, found)
-    if run.json:
-        run.out.document(_as_json(found, done=False))
-    else:
+    if not run.in_json(lambda: as_json(found) | {"removed": False}):
         _print_plan(run, found)
         run.out.line("Nothing was removed: this was a dry run.")
     return 0
@@ -281,8 +266,7 @@ def _print_dry_run(run: Invocation, found: Forgotten) -> int:
 def _print_done(run: Invocation, shown: Forgotten, done: Forgotten) -> None:
 
     out = run.out
-    if run.json:
-        out.document(_as_json(done, done=True))
+    if run.in_json(lambda: as_json(done) | {"removed": True}):
         return
     back = out.hint("To bring it back from an export: recollect import --again PATH")
     out.line(out.joined(f"Removed {_counted(done)}.", back))
@@ -320,18 +304,6 @@ def _counted(found: Forgotten) -> str:
     if found.nodes:
         counted.append(f"{number(found.nodes, 'note')} derived from them")
     return " and ".join(counted)
-
-
-def _as_json(found: Forgotten, *, done: bool) -> dict[str, Any]:
-    return {
-        "removed": done,
-        "conversations": found.conversations,
-        "messages": found.messages,
-        "documents": found.documents,
-        "nodes": found.nodes,
-        "touched": found.touched,
-        "titles": list(found.titles),
-    }
 
 
 FORGET = Command(
@@ -372,9 +344,7 @@ def secrets(run: Invocation, source: list[str] | None = None) -> int:
     with progress(run.out, "Reading everything"):
         found = memory.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
-    if run.json:
-        run.out.document({"secrets": [_as_json_secrets(one) for one in found]})
-    else:
+    if not run.in_json(lambda: {"secrets": found}):
         for line in _lines_secrets(run, found):
             run.out.line(line)
     return 0 if found else 1
@@ -398,30 +368,17 @@ def _lines_secrets(run: Invocation, found: Sequence[StoredSecret]) -> Iterator[s
         yield out.hint("To see one: recollect show CODE. To take them all out: recollect forget --secrets")
 
 
-def _as_json_secrets(one: StoredSecret) -> dict[str, Any]:
-    return {
-        "kind": one.kind,
-        "source": one.source,
-        "where": one.where,
-        "id": one.id,
-        "conversation_id": one.conversation_id,
-        "title": one.title,
-        "timestamp": iso(one.timestamp),
-        "count": one.count,
-    }
-
-
 def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool) -> int:
     """`recollect forget --secrets`."""
     memory, out = run.existing_memory(), run.out
     asked = memory.forget_secrets(sources=source, dry_run=True)
     if not asked.secrets or dry_run:
-        if run.json:
-            out.document(_taken_as_json(asked, done=False))
-        elif not asked.secrets:
-            out.line("No keys, tokens or passwords were found; nothing was removed.")
-        else:
-            out.line(f"This removes {_counted_secrets(asked)}. Nothing was removed: this was a dry run.")
+        run.show(
+            lambda: as_json(asked) | {"removed": False},
+            "No keys, tokens or passwords were found; nothing was removed."
+            if not asked.secrets
+            else f"This removes {_counted_secrets(asked)}. Nothing was removed: this was a dry run.",
+        )
         return 0 if asked.secrets else 1
     if not yes:
         if run.json or not out.can_ask:
@@ -437,10 +394,10 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
     with progress(out, "Removing"):
         done = memory.forget_secrets(sources=source)
     run.state.forget()  # it repeats words and titles
-    if run.json:
-        out.document(_taken_as_json(done, done=True))
-    else:
-        out.line(f"Removed {_counted_secrets(done)}. Change them where they were used: they are no longer secret.")
+    run.show(
+        lambda: as_json(done) | {"removed": bool(done.secrets)},
+        f"Removed {_counted_secrets(done)}. Change them where they were used: they are no longer secret.",
+    )
     return 0
 
 
@@ -449,16 +406,6 @@ def _counted_secrets(found: TakenOut) -> str:
     if found.others:
         places += f" and {number(found.others, 'other record')}"
     return f"{number(found.secrets, 'secret')} from {places}"
-
-
-def _taken_as_json(found: TakenOut, *, done: bool) -> dict[str, Any]:
-    return {
-        "removed": done and bool(found.secrets),
-        "secrets": found.secrets,
-        "kinds": dict(found.kinds),
-        "messages": found.messages,
-        "others": found.others,
-    }
 
 
 SECRETS = Command(secrets, ("recollect secrets", "recollect secrets --source claude-code --json"), (SOURCE,))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.errors import InvalidInput
 from recollect.faces.cli.invocation import Invocation, typed
-from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.options import MODE, SOURCE, TIMES, period, words_of
 from recollect.faces.cli.output import Output, harmless, padded, shortened, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
 from recollect.faces.present.names import documents_named, parts_named, short, source_label, speaker, titled
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 _ROLES = ("user", "assistant", "system", "tool")
 _KINDS = ("attachment", "artifact", "reasoning", "tool", "context", "subagent", "document", "all")
 _GROUPS = ("conversation", "message")
-_MODES = ("auto", "instant", "quality")
+_NO_QUERY = ("There is nothing to search for.", 'Give words: recollect search "sourdough hydration"')
 _SORTS = ("relevance", "newest")
 
 
@@ -58,7 +56,7 @@ def search(
     with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
     asked = FilteredQuery(
-        query=_words(query),
+        query=words_of(query, _NO_QUERY),
         source=tuple(source),
         role=tuple(role),
         kind=tuple(kind),
@@ -117,7 +115,7 @@ def _print(
     run: Invocation, asked: FilteredQuery, found: SearchResults, *, by_message: bool, full: bool, why: bool
 ) -> None:
     if run.json:
-        run.out.document(found.to_json())
+        run.out.document(found)
     elif found or found.documents:
         print_hits(found, run.out, by_message=by_message, full=full, why=why)
     else:
@@ -166,14 +164,6 @@ def _without_operators(query: str) -> str:
     return parse_query(query).text
 
 
-def _words(query: list[str]) -> str:
-    """The query as one text. Words that the shell kept together are no phrase: nobody asked for one."""
-    text = sys.stdin.read() if query == ["-"] else " ".join(query)
-    if not text.strip():
-        raise InvalidInput("There is nothing to search for.", hint='Give words: recollect search "sourdough hydration"')
-    return text.strip()
-
-
 SEARCH = Command(
     search,
     (
@@ -192,9 +182,7 @@ SEARCH = Command(
             several=True,
             values=_KINDS,
         ),
-        SINCE,
-        UNTIL,
-        BEFORE,
+        *TIMES,
         Option(("--in",), "Only in this conversation, or all with this in the title.", "TITLE|ID", name="in_"),
         Option(("--literal",), "The exact words in this order: no similar words, no meaning.", default=False),
         Option(("--sort",), "relevance or newest.", "ORDER", default="relevance", read=one_of(*_SORTS), values=_SORTS),
@@ -210,14 +198,7 @@ SEARCH = Command(
             read=one_of(*_GROUPS),
             values=_GROUPS,
         ),
-        Option(
-            ("--mode",),
-            "instant, quality, or auto: quality once it is built.",
-            "MODE",
-            default="auto",
-            read=one_of(*_MODES),
-            values=_MODES,
-        ),
+        MODE,
         Option(("--full",), "Every result with its messages, not only the first three.", default=False),
         Option(("--why",), "Say for each message why it was found.", default=False),
         Option(("--open",), "Show the Nth result at once.", "N", name="open_", read=whole(1)),
@@ -271,7 +252,7 @@ def print_hits(
         _print_documents(found.documents, out, first=len(found) + 1, why=why)
     steps = [out.hint("recollect show 1"), *([f"--offset {found.next}"] if found.next is not None else [])]
     steps += [*(() if full or len(found) <= IN_FULL else ("--full",)), "--why", "--json"]
-    after = f" {out.symbols.dot} ".join(steps)
+    after = out.dotted(*steps)
     summary = _summary(found, out, by_message=by_message)
     out.line(out.dim(summary + out.gap(summary, after) + after if next_steps else summary))
     if found.suggestion and not found.corrected:
@@ -286,7 +267,7 @@ def _print_documents(hits: Sequence[DocumentHit], out: Output, *, first: int, wh
         if hit.document.source == REPORTS and heading != (heading := documents_named(REPORTS)):
             out.line(out.bold(f"{heading}:"))
         cited = harmless(hit.cited).replace("\n", " ")
-        where = f" {out.symbols.dot} ".join([source_label(hit.document.source), day(hit.document.created)])
+        where = out.dotted(source_label(hit.document.source), day(hit.document.created))
         where += f"  {short(hit.document.id)}"
         out.line(f"{place}  {out.bold(cited)}{out.gap(f'{place}  {cited}', where)}{out.dim(where)}")
         room = None if out.width is None else max(_NARROW, out.width - _INDENT)
@@ -308,7 +289,7 @@ def _print_hit(place: int, hit: Hit, out: Output, *, most: int | None, why: bool
     c = hit.conversation
     title = harmless(titled(c.title))
     counted = [number(hit.message_count, "message"), *_copies(hit.best)]
-    where = f" {out.symbols.dot} ".join([source_label(c.source), day(c.created), *counted])
+    where = out.dotted(source_label(c.source), day(c.created), *counted)
     left = f"{place}  {title}"
     out.line(f"{place}  {out.bold(title)}{out.gap(left, where)}{out.dim(where)}")
     best, shown = hit.best, _best_of(hit, most)
@@ -336,7 +317,7 @@ def _one_line(place: int, hit: Hit, out: Output, *, by_message: bool) -> str:
     """A result in brief: the conversation, or the message where messages are the results."""
     best, c = hit.best, hit.conversation
     when = best.message.timestamp if by_message else c.created
-    where = f" {out.symbols.dot} ".join([source_label(c.source), day(when), *_copies(best)])
+    where = out.dotted(source_label(c.source), day(when), *_copies(best))
     if by_message:
         where += f"  {short(best.message.id)}"
     named = f"{speaker(best.message, c.source)}: {_excerpt(best)[0]}" if by_message else titled(c.title)
@@ -356,7 +337,7 @@ def _derived_line(known: DerivedHit, out: Output) -> str:
     from recollect.text.language import addressed
 
     first = known.messages[0]
-    where = f" {out.symbols.dot} ".join([known.kind, day(first.timestamp)]) + f"  {short(first.id)}"
+    where = out.dotted(known.kind, day(first.timestamp)) + f"  {short(first.id)}"
     room = None if out.width is None else max(_NARROW, out.width - len(where) - 5)
     left = f"{out.symbols.pointer}  {shortened(' '.join(harmless(addressed(known.text)).split()), room)}"
     return out.colored(left) + out.gap(left, where) + out.dim(where)
@@ -398,7 +379,7 @@ def _because(why: Why, out: Output) -> str:
         parts.append(f"contains {', '.join(harmless(word) for word in why.words)}")
     if why.found_in != "said":
         parts.append(f"found in its {why.found_in}")
-    return f" {out.symbols.dot} ".join([f"rank {why.rank + 1}", *parts])
+    return out.dotted(f"rank {why.rank + 1}", *parts)
 
 
 def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
@@ -411,7 +392,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     told = [counted, f"{found.took_ms:.0f} ms", " + ".join(_SIGNALS.get(signal, signal) for signal in found.signals)]
     if found.with_words and found.related:
         told.insert(1, words_and_related(found.corrected or found.query, found.with_words, found.related))
-    return f" {out.symbols.dot} ".join(told)
+    return out.dotted(*told)
 
 
 # What is said where nothing is found since there is nothing yet: no messages, or nothing derived from them.

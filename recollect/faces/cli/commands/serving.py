@@ -54,7 +54,7 @@ def serve(
     """
     from recollect.faces.http.served import Served, is_loopback
     from recollect.faces.http.token import kept_token
-    from recollect.faces.server.server import Server, listen
+    from recollect.faces.server.server import HttpServer, listen
 
     if host in ("0.0.0.0", "::") and not name:
         raise InvalidInput(
@@ -90,11 +90,9 @@ def serve(
     link = served.address + (f"/?token={asked}" if asked else "")
 
     def started() -> None:
-        if run.json:
-            run.out.document(
-                {"address": served.address, "link": link, "tokens": own, "namespace": str(memory.namespace)}
-            )
-        else:
+        if not run.in_json(
+            lambda: {"address": served.address, "link": link, "tokens": own, "namespace": str(memory.namespace)}
+        ):
             out.line(f"Recollect is at {out.bold(link)}")
             for namespace, made in own.items():
                 out.line(f"  {namespace} alone: {out.bold(f'{served.address}/?token={made}')}")
@@ -116,7 +114,7 @@ def serve(
         app = build(Memories(memory), served)
         if following is not None:
             app.state.at_end = (*getattr(app.state, "at_end", ()), following.set)
-        Server(app, started).run(sockets=[listening])
+        HttpServer(app, started).run(sockets=[listening])
     if not run.json:
         out.note("Stopped.")
     return 0
@@ -231,9 +229,7 @@ def _written(change: Change) -> Path | None:
 
 
 def _tell_all(run: Invocation, done: Sequence[tuple[Change, Path | None]]) -> None:
-    if run.json:
-        run.out.document({"clients": [_as_json(change, kept) for change, kept in done]})
-    else:
+    if not run.in_json(lambda: {"clients": [_as_json(change, kept) for change, kept in done]}):
         for change, kept in done:
             _tell(run, change, kept)
 
@@ -277,8 +273,9 @@ def _print_snippets(run: Invocation, clients: Sequence[Client], launch: Launch, 
 def _list(run: Invocation, machine: Machine) -> None:
     there = [client for client in CLIENTS.values() if client.is_there(machine)]
     rest = [client for client in CLIENTS.values() if client not in there]
-    if run.json:
-        run.out.document({"clients": [_row(client, machine, is_there=client in there) for client in CLIENTS.values()]})
+    if run.in_json(
+        lambda: {"clients": [_row(client, machine, is_there=client in there) for client in CLIENTS.values()]}
+    ):
         return
     out = run.out
     unset = [client for client in there if not is_set_up(client, machine)]

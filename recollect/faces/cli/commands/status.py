@@ -16,7 +16,7 @@ from recollect.faces.cli.commands.recording import tell_pause
 from recollect.faces.cli.invocation import Invocation, typed
 from recollect.faces.cli.output import wrapped
 from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.present.found import found_as_json, found_labels, newer_than, tilde
+from recollect.faces.present.found import found_labels, newer_than, tilde
 from recollect.faces.present.indexed import quality_state
 from recollect.faces.present.names import source_label
 from recollect.faces.present.pausing import pause_words
@@ -26,7 +26,7 @@ from recollect.importers.found import Found
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
 from recollect.models.language.choose import open_model
 from recollect.models.language.errors import ModelNotReady
-from recollect.record import iso, utc_now
+from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
 if TYPE_CHECKING:
@@ -161,14 +161,14 @@ def _document(run: Invocation, counts: Counts | None, found: Sequence[Found]) ->
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
-        "first": iso(counts.first) if counts else None,
-        "last": iso(counts.last) if counts else None,
-        "last_import": iso(run.state.last_import()),
+        "first": counts.first if counts else None,
+        "last": counts.last if counts else None,
+        "last_import": run.state.last_import(),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(run), **tasks},
         "index": {"rebuilding": counts is not None and run.memory().index().building is not None},
         "paused": bool(pause_words()),
-        "found": [found_as_json(one) for one in found],
+        "found": found,
         "expiring": _expiring(run, found),
     }
 
@@ -189,10 +189,7 @@ def config(run: Invocation, words: list[str]) -> int:
         hint = "Use recollect config, recollect config path, or recollect config NAME VALUE."
         raise InvalidInput(f"Unknown argument: {' '.join(words)}.", hint=hint)
     if words:
-        if run.json:
-            out.document({"path": str(places.config)})
-        else:
-            out.line(str(places.config))
+        run.show(lambda: {"path": str(places.config)}, str(places.config))
         return 0
     settings, origins = _values(run.settings), run.settings.origins
     folders = {"data": str(places.data), "config": str(places.config), "state": str(places.state)}
@@ -213,8 +210,7 @@ def _keep(run: Invocation, name: str, value: str) -> int:
     """Writes a setting, and says what keeps it from having an effect."""
     keep_setting(name, value, run.places)
     now = load_settings(where=run.places)
-    if run.json:
-        run.out.document({"name": name, "value": _values(now)[name], "from": now.origins[name]})
+    if run.in_json(lambda: {"name": name, "value": _values(now)[name], "from": now.origins[name]}):
         return 0
     run.out.line(f"{name} is set in {run.places.config}")
     if now.origins[name] != str(run.places.config):
@@ -280,9 +276,7 @@ def demo(run: Invocation, keep: str | None = None) -> int:
         archive = write_archive(folder / "archive")
         store = folder / "memory.db"
         with recollect.open(store, durable=False, background=False) as memory:
-            if run.json:
-                run.out.document(_as_json(memory, archive))
-            else:
+            if not run.in_json(lambda: _as_json(memory, archive)):
                 _print(run, memory, archive, store, store if keep else None)
     return 0
 
@@ -346,11 +340,11 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
 
 
 def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
-    from recollect.faces.present.imports import report_as_json
+    from recollect.faces.present.results import import_document
 
     report = memory.import_file(*archive)
-    searches = [memory.search(query, limit=_RESULTS, **filters).to_json() for query, filters in _SEARCHES]
-    return {"import": report_as_json(report, memory.stats()), "searches": searches}
+    searches = [memory.search(query, limit=_RESULTS, **filters) for query, filters in _SEARCHES]
+    return {"import": import_document(report, memory.stats()), "searches": searches}
 
 
 DEMO = Command(

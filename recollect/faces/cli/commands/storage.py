@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from recollect.errors import Incomplete, InvalidInput, NotFound, StoreDamaged, StoreError
 from recollect.faces.cli.invocation import Invocation, agrees, typed
+from recollect.faces.cli.options import YES
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import is_standard_output, naming, on_interrupt, progress
 from recollect.faces.present.names import meant, names_meant
@@ -41,11 +42,11 @@ def backup(run: Invocation, file: str | None = None) -> int:
         path = path / _dated()
     with progress(out, "Copying") as report, naming(path):
         taken = memory.backup(path, progress=lambda done, total: report(done, total, percent(done, total)))
-    if run.json:
-        out.document({"file": str(path), "bytes": taken})
-    else:
-        out.line(f"Backed up {run.store} to {path} ({size(taken)}, verified).")
-        out.line(out.hint(f"To restore: recollect restore {typed(str(path))} --replace"))
+    run.show(
+        lambda: {"file": str(path), "bytes": taken},
+        f"Backed up {run.store} to {path} ({size(taken)}, verified).",
+        out.hint(f"To restore: recollect restore {typed(str(path))} --replace"),
+    )
     return 0
 
 
@@ -86,12 +87,12 @@ def _undelete(run: Invocation, what: Sequence[str]) -> int:
     memory = run.existing_memory()
     found = [meant(memory, name, deleted=True) for name in names_meant(memory, what)]
     back = memory.restore(*(one.id for one in found)) if agrees(run, found, "Restore") else 0
-    if run.json:
-        run.out.document({"restored": back})
-    elif back:
-        run.out.line(f"Restored {number(back, 'message')}.")
-    else:
-        run.out.line("Nothing was restored: this is not deleted, or it was forgotten for good.")
+    run.show(
+        lambda: {"restored": back},
+        f"Restored {number(back, 'message')}."
+        if back
+        else "Nothing was restored: this is not deleted, or it was forgotten for good.",
+    )
     return 0 if back else 1
 
 
@@ -112,10 +113,10 @@ def _from_backup(run: Invocation, backup: Path, *, replace: bool) -> int:
         )
     recollect.restore(backup, store, replace=replace)
     info = run.memory().info()
-    if run.json:
-        run.out.document({"file": str(backup), "store": str(store), "bytes": info.bytes or None})
-    else:
-        run.out.line(f"Restored {store} from {backup} ({size(info.bytes)}).")
+    run.show(
+        lambda: {"file": str(backup), "store": str(store), "bytes": info.bytes or None},
+        f"Restored {store} from {backup} ({size(info.bytes)}).",
+    )
     return 0
 
 
@@ -394,17 +395,17 @@ def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
     with on_interrupt(out.hint(f"To continue: recollect drop {typed(name)}")), progress(out, "Removing"):
         was_there = memory.drop_namespace(name)
     State.of(run.places.state, run.store, name).forget()
-    if run.json:
-        out.document({"dropped": was_there, "namespace": name})
-    else:
-        out.line(f"Removed {name} with {messages}." if was_there else f"There is no namespace {name}.")
+    run.show(
+        lambda: {"dropped": was_there, "namespace": name},
+        f"Removed {name} with {messages}." if was_there else f"There is no namespace {name}.",
+    )
     return 0 if was_there else 1
 
 
 DROP = Command(
     drop,
     ("recollect drop acme/rex",),
-    (Option(("--yes", "-y"), "Do not ask.", default=False),),
+    (YES,),
     Arguments("NAMESPACE", "what", required=True, several=True),
 )
 
@@ -423,10 +424,10 @@ def reindex(run: Invocation) -> int:
     with on_interrupt(told), progress(out, "Indexing") as report:
         memory.reindex(progress=lambda done, total: report(done, total, number(done, "message")))
     messages, embedder = memory.stats().messages, memory.stored_embedder()
-    if run.json:
-        out.document({"messages": messages, "embedder": embedder})
-    else:
-        out.line(f"Search index rebuilt from {number(messages, 'message')}.")
+    run.show(
+        lambda: {"messages": messages, "embedder": embedder},
+        f"Search index rebuilt from {number(messages, 'message')}.",
+    )
     return 0
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.cli.commands.search import none_found, told_empty
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import BEFORE, SINCE, UNTIL, period
-from recollect.faces.cli.output import harmless, shortened, wrapped_words
+from recollect.faces.cli.options import TIMES, limit, period
+from recollect.faces.cli.output import harmless, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.knowledge import topic_as_json
 from recollect.faces.present.names import short, source_label, titled
 from recollect.faces.present.times import day, number
-from recollect.record import iso, utc_now
+from recollect.faces.present.views import as_json
+from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
@@ -78,7 +78,10 @@ def summaries(
     ids = {one.conversation_id for one in found[:limit] if one.conversation_id}
     titles: dict[str | None, str] = {i: memory.conversation(i).conversation.title for i in ids}
     if run.json:
-        shown = [_as_json(one, titles.get(one.conversation_id, "")) for one in found[:limit]]
+        shown = [
+            as_json(one) | {"conversation": one.conversation_id, "title": titles.get(one.conversation_id) or None}
+            for one in found[:limit]
+        ]
         run.out.document({"summaries": shown, "more": len(found) > limit})
     else:
         _print(run, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
@@ -99,7 +102,7 @@ def _print(
             out.line()
         _print_one(run, one, titles.get(one.conversation_id, ""), parts=parts)
     if more:
-        out.note(f"There are more: add -n {2 * limit}, or narrow it down with --kind or --since.")
+        out.more(limit, "narrow down with --kind or --since")
 
 
 def _print_one(run: Invocation, one: Summary, title: str, *, parts: bool) -> None:
@@ -154,39 +157,14 @@ def _line(item: Any) -> str:
     return f"{item['what']} ({item.get('by', '')}{state})"
 
 
-def _as_json(one: Summary, title: str) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "kind": one.kind,
-        "text": one.text,
-        "conversation": one.conversation_id,
-        "title": title or None,
-        "conversations": list(one.conversations),
-        "period": one.period,
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "covers": list(one.covers),
-        "parts": dict(one.parts),
-        "block": one.block,
-        "exchanges": one.exchanges,
-        "messages": one.messages,
-        "extractive": one.extractive,
-        "version": one.version,
-        "made": iso(one.made),
-        "made_by": one.made_by,
-    }
-
-
 SUMMARIES = Command(
     summaries,
     ("recollect summaries luna", "recollect summaries --kind period --since 2025-03"),
     (
         Option(("--kind",), f"Only these: {', '.join(_KINDS)}.", "KIND", read=one_of(*_KINDS), values=_KINDS),
-        SINCE,
-        UNTIL,
-        BEFORE,
+        *TIMES,
         Option(("--parts",), "Print themes, concerns, actions and exact data as well."),
-        Option(("--limit", "-n"), "How many are shown.", "N", default=_LIMIT, read=whole(1)),
+        limit(_LIMIT, "How many are shown."),
     ),
     Arguments("CONVERSATION", "which", several=True),
 )
@@ -216,9 +194,7 @@ def topics(
         name = " ".join(which)
         return _print_messages(run, name, memory.get_topic_messages(name, limit))
     found = memory.topics(limit)
-    if run.json:
-        run.out.document({"topics": [topic_as_json(topic) for topic in found]})
-    else:
+    if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
         if not found:
             none_found(run, memory, "No topics yet.")
@@ -229,7 +205,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
     out = run.out
     for topic in found:
         period = f"{day(topic.first)} {out.symbols.dash} {day(topic.last)}" if topic.first and topic.last else ""
-        facts = f" {out.symbols.dot} ".join(filter(None, (number(topic.messages, "message"), period)))
+        facts = out.dotted(number(topic.messages, "message"), period)
         out.line(f"{short(topic.id)}  {out.bold(harmless(topic.label))}  {out.dim(facts)}")
         if more := ", ".join(harmless(term) for term in topic.terms[3:9]):
             out.line(out.dim(f"        {more}"))
@@ -237,9 +213,9 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
 
 def _print_segments(run: Invocation, segments: list[Segment]) -> int:
     out = run.out
-    if run.json:
-        out.document({"segments": [_segment_as_json(segment) for segment in segments]})
-    else:
+    if not run.in_json(
+        lambda: {"segments": [as_json(segment) | {"topic": segment.topic or None} for segment in segments]}
+    ):
         if not segments:
             out.line("No segments yet.")
         for segment in segments:
@@ -251,40 +227,14 @@ def _print_segments(run: Invocation, segments: list[Segment]) -> int:
 
 def _print_messages(run: Invocation, name: str, messages: list[Message]) -> int:
     out = run.out
-    if run.json:
-        out.document({"messages": [_message_as_json(message) for message in messages]})
+    if run.in_json(lambda: {"messages": messages}):
         return 0 if messages else 1
     if not messages:
         raise NotFound(f"No message is left in the topic {name!r}.")
     for message in messages:
         facts = f"{day(message.timestamp):>11}  " if message.timestamp else ""
-        room = None if out.width is None else out.width - len(facts) - len(short(message.id)) - 2
-        out.line(f"{short(message.id)}  {out.dim(facts)}{shortened(harmless(' '.join(message.content.split())), room)}")
+        out.row(message.id, facts, " ".join(message.content.split()))
     return 0
-
-
-def _segment_as_json(segment: Segment) -> dict[str, Any]:
-    return {
-        "id": segment.id,
-        "conversation_id": segment.conversation_id,
-        "message_id": segment.message_id,
-        "label": segment.label,
-        "topic": segment.topic or None,
-        "messages": segment.messages,
-        "first": iso(segment.first),
-        "last": iso(segment.last),
-    }
-
-
-def _message_as_json(message: Message) -> dict[str, Any]:
-    return {
-        "id": message.id,
-        "conversation_id": message.conversation_id,
-        "role": message.role.value,
-        "speaker": message.speaker,
-        "timestamp": iso(message.timestamp),
-        "content": message.content,
-    }
 
 
 TOPICS = Command(
@@ -296,7 +246,7 @@ TOPICS = Command(
     ),
     (
         Option(("--conversation",), "The segments of this conversation (id or title).", "ID|TITLE"),
-        Option(("--limit", "-n"), "How many are listed.", "N", default=_TOPICS_LIMIT, read=whole(1)),
+        limit(_TOPICS_LIMIT),
     ),
     Arguments("TOPIC", "which", several=True),
 )
@@ -322,7 +272,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         named = " ".join(period)
         days = memory.days(named)
         if run.json:
-            run.out.document({"days": [_day_as_json(day) for day in days]})
+            run.out.document({"days": days})
         elif days:
             _print_days(run.out, days)
         else:
@@ -333,7 +283,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         return 0 if days else 1
     found = memory.timeline(topics)
     if run.json:
-        run.out.document(_as_json_timeline(found))
+        run.out.document(found)
     elif found.days or found.undated:
         _print_timeline(run.out, found)
     elif not told_empty(run):
@@ -362,7 +312,7 @@ def _print_timeline(out: Output, found: Timeline) -> None:
 def _print_band(out: Output, band: Band) -> None:
     months = [month.month for month in band.months]
     when = ", ".join(months) if len(months) <= _NAMED else f"{months[0]} {out.symbols.dash} {months[-1]}"
-    facts = f" {out.symbols.dot} ".join(filter(None, (number(band.topic.messages, "message"), when)))
+    facts = out.dotted(number(band.topic.messages, "message"), when)
     out.line(f"{short(band.topic.id)}  {out.bold(harmless(band.topic.label))}  {out.dim(facts)}")
 
 
@@ -374,44 +324,8 @@ def _print_days(out: Output, days: list[Day]) -> None:
         out.line(f"{out.bold(one.day.isoformat())}  {out.dim(told)}")
         for row in one.rows:
             label = source_label(row.conversation.source)
-            facts = f" {out.symbols.dot} ".join((label, number(row.messages, "message")))
+            facts = out.dotted(label, number(row.messages, "message"))
             out.line(f"  {short(row.first)}  {harmless(titled(row.conversation.title))}  {out.dim(facts)}")
-
-
-def _as_json_timeline(found: Timeline) -> dict[str, Any]:
-    from recollect.faces.present.knowledge import topic_as_json
-
-    return {
-        "days": [{"day": day.isoformat(), "messages": count} for day, count in found.days],
-        "undated": found.undated,
-        "bands": [
-            {
-                "topic": topic_as_json(band.topic),
-                "months": [
-                    {"month": one.month, "messages": one.messages, "conversations": one.conversations}
-                    for one in band.months
-                ],
-            }
-            for band in found.bands
-        ],
-    }
-
-
-def _day_as_json(day: Day) -> dict[str, Any]:
-    return {
-        "day": day.day.isoformat(),
-        "messages": day.messages,
-        "rows": [
-            {
-                "conversation_id": row.conversation.id,
-                "title": row.conversation.title,
-                "source": row.conversation.source,
-                "first": row.first,
-                "messages": row.messages,
-            }
-            for row in day.rows
-        ],
-    }
 
 
 TIMELINE = Command(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from recollect.answer.tools.desk import day_of
 from recollect.answer.tools.schema import About
-from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import iso
@@ -32,7 +32,7 @@ _CITED = record(
     ),
     question="Why did we choose Postgres for the job queue?",
 )
-def ask(call: Call, question: Annotated[str, About("The question, in a sentence.")]) -> Reply:
+def ask(call: ServerCall, question: Annotated[str, About("The question, in a sentence.")]) -> ServerReply:
     """The answer, once its steps are told."""
     from recollect.answer.ask.answer import AskAnswer, Step
 
@@ -46,7 +46,7 @@ def ask(call: Call, question: Annotated[str, About("The question, in a sentence.
     assert answer is not None
     namespace = str(call.memory.namespace)
     cited = [_cited(call, citation) for citation in answer.citations]
-    return Reply(
+    return ServerReply(
         recalled(_told(answer), "ask", namespace),
         {
             "question": answer.question,
@@ -72,7 +72,7 @@ def _source(citation: Citation) -> str:
     return f"{', '.join(filter(None, named))} (id {citation.message.id})"
 
 
-def _cited(call: Call, citation: Citation) -> dict[str, Any]:
+def _cited(call: ServerCall, citation: Citation) -> dict[str, Any]:
     message, conversation = citation.message, citation.conversation
     return {
         "n": citation.number,

@@ -8,27 +8,27 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollect.answer.tools.schema import Argument, arguments_of, json_schema
-from recollect.faces.mcp.links import Links
+from recollect.faces.mcp.links import ResourceLinks
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ServerCall:
     """What one call works with. `tell` reports a step to the client; `client` is the name that it gave itself, `offers`
     are the tools that it has.
     """
 
     memory: Memory
-    links: Links
+    links: ResourceLinks
     tell: Callable[[str], None]
     client: str = ""
     offers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ServerReply:
     """What a call answers: a text for the model, and the same as a JSON object, where the tool has one."""
 
     text: str
@@ -36,16 +36,16 @@ class Reply:
     is_error: bool = False
 
     @classmethod
-    def of(cls, structured: Mapping[str, Any]) -> Reply:
+    def of(cls, structured: Mapping[str, Any]) -> ServerReply:
         """A reply whose text is its JSON, as ChatGPT wants it of `search` and `fetch`."""
         return cls(json.dumps(structured, ensure_ascii=False), structured)
 
-    def masked(self, mask: Callable[[Any], Any]) -> Reply:
+    def masked(self, mask: Callable[[Any], Any]) -> ServerReply:
         """The reply without secrets; a text that is JSON stays JSON."""
         if self.structured is None:
             return replace(self, text=mask(self.text))
-        told = Reply.of(mask(self.structured))
-        is_json = self.text == Reply.of(self.structured).text
+        told = ServerReply.of(mask(self.structured))
+        is_json = self.text == ServerReply.of(self.structured).text
         return replace(told, text=told.text if is_json else mask(self.text), is_error=self.is_error)
 
 
@@ -56,7 +56,7 @@ class ServerTool:
     name: str
     title: str
     description: str
-    run: Callable[..., Reply]
+    run: Callable[..., ServerReply]
     arguments: tuple[Argument, ...]
     output: Mapping[str, Any] | None = None
     example: Mapping[str, Any] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class ServerTool:
         return json_schema(self.arguments)
 
 
-F = TypeVar("F", bound=Callable[..., Reply])
+F = TypeVar("F", bound=Callable[..., ServerReply])
 
 
 def tool(
@@ -103,7 +103,7 @@ def tool(
     return made
 
 
-def tool_of(function: Callable[..., Reply]) -> ServerTool:
+def tool_of(function: Callable[..., ServerReply]) -> ServerTool:
     """The tool that a function was made."""
     made: ServerTool = function.tool  # type: ignore[attr-defined]
     return made

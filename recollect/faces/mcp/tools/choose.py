@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from recollect.answer.tools import TOOLS, MemoryTool, Toolbox
 from recollect.faces.mcp.tools.asking import ask
-from recollect.faces.mcp.tools.base import Call, Reply, ServerTool, tool_of
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, ServerTool, tool_of
 from recollect.faces.mcp.tools.preparing import context
 from recollect.faces.mcp.tools.searching import fetch, search
 from recollect.faces.mcp.tools.sets import CORE
@@ -43,15 +43,15 @@ def _of_toolbox(tool: MemoryTool) -> ServerTool:
     )
 
 
-def _through_toolbox(name: str, record: TypeAdapter[Any], *, writes: bool) -> Callable[..., Reply]:
-    def run(call: Call, **arguments: object) -> Reply:
+def _through_toolbox(name: str, record: TypeAdapter[Any], *, writes: bool) -> Callable[..., ServerReply]:
+    def run(call: ServerCall, **arguments: object) -> ServerReply:
         if writes:
             check_recording()
         namespace = str(call.memory.namespace)
         answer = Toolbox(call.memory, namespace=namespace).call(name, arguments)
         if answer.is_error:
-            return Reply(answer.text, is_error=True)
-        return Reply(
+            return ServerReply(answer.text, is_error=True)
+        return ServerReply(
             answer.text, record.dump_python(answer.result, mode="json", exclude_none=True) | {"namespace": namespace}
         )
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from recollect.answer.tools.schema import About
 from recollect.context import ToolNames
-from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, record
 from recollect.faces.mcp.tools.texts import PART
 
@@ -34,17 +34,17 @@ _CORE = ToolNames(
     text="Which database did we choose for the job queue, and why?",
 )
 def context(
-    call: Call,
+    call: ServerCall,
     text: Annotated[str, About("What the user wrote, or what the task is.")],
     budget: Annotated[int, About("Tokens that it may have at most.", _LEAST, PART)] = _BUDGET,
     conversation_id: Annotated[str, About("The conversation that goes on, by its id in the memory.")] = "",
-) -> Reply:
+) -> ServerReply:
     """The context, with the names of the tools that the client has."""
     names = _ALL if _ALL.messages in call.offers else _CORE
     made = call.memory.prepare_context(text, conversation_id or None, budget, tools=names)
     if "remember" in call.offers:  # else nothing is written
         call.memory.record_request("mcp", made.parts, text=text, conversation_id=conversation_id or None)
     namespace = str(call.memory.namespace)
-    return Reply(
+    return ServerReply(
         made.text, {"text": made.text, "tokens": made.tokens, "degraded": made.degraded, "namespace": namespace}
     )

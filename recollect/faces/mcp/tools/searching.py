@@ -14,7 +14,7 @@ from recollect.answer.tools.messages import plain
 from recollect.answer.tools.schema import About
 from recollect.errors import NotFound
 from recollect.faces.mcp.links import id_in, part, part_in
-from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
 from recollect.record import iso
@@ -44,13 +44,13 @@ _SHOWN = {"text": TEXT, "tokens": WHOLE, "role": TEXT, "date": TEXT_OR_NONE, "ch
     query="which database did we choose for the job queue",
 )
 def search(
-    call: Call, query: Annotated[str, About("What to look for, in plain words, as it may have been said.")]
-) -> Reply:
+    call: ServerCall, query: Annotated[str, About("What to look for, in plain words, as it may have been said.")]
+) -> ServerReply:
     """The index of what is found."""
     namespace = str(call.memory.namespace)
     found = call.memory.search(query, limit=_RESULTS, group_by="message")
     results = [_result(call, hit) if isinstance(hit, Hit) else _document(call, hit) for hit in found.with_documents]
-    return Reply.of(
+    return ServerReply.of(
         {
             "results": results,
             "derived": [_derived(call, hit) for hit in found.derived[:_DERIVED]],
@@ -72,14 +72,14 @@ def search(
     id="01JB3D9Q0Z5X8RV6M2T7KWYN4C",
 )
 def fetch(
-    call: Call, id: Annotated[str, About("The id of a message, conversation or document, as search gives it.")]
-) -> Reply:
+    call: ServerCall, id: Annotated[str, About("The id of a message, conversation or document, as search gives it.")]
+) -> ServerReply:
     """A text by its id, from where it is wanted on."""
     own, start = part_in(id_in(plain(id)))
     found = _opened(call, own)
     text, rest = part_of(found.pop("whole"), start)
     namespace = str(call.memory.namespace)
-    return Reply.of(
+    return ServerReply.of(
         {
             **found,
             "text": recalled(text, "fetch", namespace),
@@ -90,7 +90,7 @@ def fetch(
     )
 
 
-def _result(call: Call, hit: Hit) -> dict[str, Any]:
+def _result(call: ServerCall, hit: Hit) -> dict[str, Any]:
     """A message that was found; of a long one the chunk, and where several match all of them."""
     best, conversation = hit.best, hit.conversation
     message = best.message
@@ -109,7 +109,7 @@ def _result(call: Call, hit: Hit) -> dict[str, Any]:
     }
 
 
-def _document(call: Call, hit: DocumentHit) -> dict[str, Any]:
+def _document(call: ServerCall, hit: DocumentHit) -> dict[str, Any]:
     document = hit.document
     return {
         "id": part(document.id, hit.start),
@@ -123,7 +123,7 @@ def _document(call: Call, hit: DocumentHit) -> dict[str, Any]:
     }
 
 
-def _derived(call: Call, hit: DerivedHit) -> dict[str, Any]:
+def _derived(call: ServerCall, hit: DerivedHit) -> dict[str, Any]:
     """A fact or a summary that answers: nobody's words, with the messages that prove it."""
     return {
         "kind": hit.kind,
@@ -149,7 +149,7 @@ def _notes(found: SearchResults) -> Iterator[str]:
     yield from found.notes
 
 
-def _opened(call: Call, id: str) -> dict[str, Any]:
+def _opened(call: ServerCall, id: str) -> dict[str, Any]:
     """What an id names, with its whole text. Raises NotFound."""
     try:
         return _message(call, call.memory.get_message_by_id(id))
@@ -180,7 +180,7 @@ def _opened(call: Call, id: str) -> dict[str, Any]:
     }
 
 
-def _message(call: Call, message: Message) -> dict[str, Any]:
+def _message(call: ServerCall, message: Message) -> dict[str, Any]:
     """A message, with what stands around it: an answer is seldom understood without its question."""
     conversation = call.memory.conversation_named(message.conversation_id)
     run = [message] if isinstance(message, MessageChunk) else call.memory.get_conversation_thread(message.id, _AROUND)
@@ -203,7 +203,7 @@ def _message(call: Call, message: Message) -> dict[str, Any]:
     }
 
 
-def _whole_document(call: Call, document: Document) -> dict[str, Any]:
+def _whole_document(call: ServerCall, document: Document) -> dict[str, Any]:
     return {
         "id": document.id,
         "title": document.title,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from recollect.answer.tools.desk import begin_of, day_of
 from recollect.answer.tools.opening import nothing_said, span_of
 from recollect.answer.tools.schema import About
-from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import from_microseconds, iso, utc_now
@@ -32,13 +32,13 @@ _ROW = record(
     period="last_month",
 )
 def timeline(
-    call: Call,
+    call: ServerCall,
     period: Annotated[
         str, About('today, yesterday, this_week, last_month, 2025-03, "March 2025", "2025-03-01 to 2025-03-14", older.')
     ] = "this_month",
     limit: Annotated[int, About("How many conversations.", 1, _MOST)] = 20,
     offset: Annotated[int, About("How many to leave out: to go on where the last answer ended.", 0, 1e6)] = 0,
-) -> Reply:
+) -> ServerReply:
     """The conversations of a time."""
     since, until = (from_microseconds(moment) for moment in span_of(period, utc_now().date()))
     rows = call.memory.conversations(since=since, until=until, limit=limit + 1, offset=offset)
@@ -47,19 +47,19 @@ def timeline(
     lines = [_line(row) for row in shown] or [_nothing(call, period, offset)]
     if more:
         lines.append(f"There are more: timeline(period={period!r}, offset={offset + limit})")
-    return Reply(
+    return ServerReply(
         recalled("\n".join(lines), "timeline", namespace),
         {"period": period, "conversations": shown, "more": more, "namespace": namespace},
     )
 
 
-def _nothing(call: Call, period: str, offset: float) -> str:
+def _nothing(call: ServerCall, period: str, offset: float) -> str:
     if offset:
         return f"No more from {period}."
     return nothing_said([day for day, _ in call.memory.timeline(0).days], period, utc_now().date())
 
 
-def _row(call: Call, row: ConversationRow) -> dict[str, Any]:
+def _row(call: ServerCall, row: ConversationRow) -> dict[str, Any]:
     conversation = row.conversation
     summed = call.memory.summaries(conversation.id, "conversation")
     return {

@@ -9,7 +9,7 @@ from recollect.answer.tools.messages import plain
 from recollect.answer.tools.schema import About
 from recollect.errors import NotAllowed, NotFound
 from recollect.faces.mcp.links import id_in
-from recollect.faces.mcp.tools.base import Call, Reply, tool
+from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
 from recollect.memory.recording import Recording
 from recollect.record import RoleName
@@ -41,7 +41,7 @@ def check_recording() -> None:
     said_by="user",
 )
 def remember(
-    call: Call,
+    call: ServerCall,
     text: Annotated[str, About("What to remember, in full sentences.")],
     title: Annotated[str, About("A title of some words, under which it is listed.")] = "",
     said_by: Annotated[
@@ -50,7 +50,7 @@ def remember(
     always: Annotated[
         bool, About("True for what the user wants of every answer from now on. It is kept once the user confirms it.")
     ] = False,
-) -> Reply:
+) -> ServerReply:
     """Stores a message in a conversation of its own, or offers a rule, unless recording is paused."""
     check_recording()
     if always:
@@ -60,7 +60,7 @@ def remember(
         text, cast("RoleName", said_by), title=title or begin_of(text, _TITLE), metadata=via
     )
     namespace = str(call.memory.namespace)
-    return Reply(
+    return ServerReply(
         f"Remembered in {namespace}, as {message.id}.",
         {
             "id": message.id,
@@ -71,16 +71,16 @@ def remember(
     )
 
 
-def _offered(call: Call, text: str) -> Reply:
+def _offered(call: ServerCall, text: str) -> ServerReply:
     """A model may have been told to say so by what it read: only the user makes a rule."""
     from recollect.faces.present.names import short
 
     namespace = str(call.memory.namespace)
     rule = call.memory.add_rule(text, confirmed=False, said_by=call.client or "assistant")
     if rule.current:
-        return Reply(f"This is a rule in {namespace} already.", {"id": rule.id, "namespace": namespace})
+        return ServerReply(f"This is a rule in {namespace} already.", {"id": rule.id, "namespace": namespace})
     confirm = f"recollect facts pin {short(rule.id)}"
-    return Reply(
+    return ServerReply(
         f"Offered as a rule in {namespace}. Tell the user that no answer follows it before they confirm it, on the "
         f"page of facts or in a shell: {confirm}",
         {"id": rule.id, "namespace": namespace},
@@ -101,10 +101,10 @@ def _offered(call: Call, text: str) -> Reply:
     what=["01JB3D9Q0Z5X8RV6M2T7KWYN4C"],
 )
 def forget(
-    call: Call,
+    call: ServerCall,
     what: Annotated[list[str], About("The ids of what is to go, as search and the other tools give them.", 1, _MOST)],
     confirm: Annotated[bool, About("True once the user has agreed to what would go.")] = False,
-) -> Reply:
+) -> ServerReply:
     """Shows what would go, or removes it."""
     names = list(dict.fromkeys(id_in(plain(name)) for name in what))
     facts = _facts(call, names)
@@ -114,10 +114,10 @@ def forget(
         for fact in facts.values():
             call.memory.forget_fact(fact.id)
     structured = _counted(found, facts) | {"removed": confirm, "namespace": str(call.memory.namespace)}
-    return Reply(_told(structured, confirm=confirm), structured)
+    return ServerReply(_told(structured, confirm=confirm), structured)
 
 
-def _facts(call: Call, names: list[str]) -> dict[str, Fact]:
+def _facts(call: ServerCall, names: list[str]) -> dict[str, Fact]:
     """The facts among what is named: they are looked for only where nothing else has that name."""
     said = {message.id for message in call.memory.messages(names)}
     left = [name for name in names if name not in said and call.memory.conversation_named(name) is None]

@@ -14,7 +14,7 @@ from recollect.context.result import Context
 from recollect.faces.http.events import answered, in_events
 from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import WHOLE_STORE, Scoped
-from recollect.faces.present.results import Items, Whole
+from recollect.faces.present.results import PageView, Whole
 from recollect.faces.rest.base import calls, family
 from recollect.faces.rest.bodies import ChatQuestion, QuestionBody, ResearchQuestion, ToPrepare, ToResolve
 from recollect.ingest.requested import Requested
@@ -52,9 +52,9 @@ def research(request: Request, memory: Scoped, asked: ResearchQuestion) -> Repor
 
 
 @routes.get("/reports")
-def reports(memory: Scoped) -> Items[SavedReport]:
+def reports(memory: Scoped) -> PageView[SavedReport]:
     """The reports that are kept and the research that was interrupted, the newest first."""
-    return Items(memory.reports())
+    return PageView(memory.reports())
 
 
 @routes.get("/reports/{id}")
@@ -86,9 +86,9 @@ def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
 
 
 @routes.get("/requests")
-def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> Items[Requested]:
+def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> PageView[Requested]:
     """What the newest requests of the proxy, of chats, MCP clients and hooks were given, the newest first."""
-    return Items(memory.requests(limit))
+    return PageView(memory.requests(limit))
 
 
 @routes.get("/brief", dependencies=[WHOLE_STORE])

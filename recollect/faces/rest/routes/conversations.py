@@ -10,7 +10,7 @@ from recollect.derive.topics.reading import Segment
 from recollect.errors import NotFound
 from recollect.faces.http.once import ONCE, Once
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.results import Fingerprint, Items, ResolvedView
+from recollect.faces.present.results import Fingerprint, PageView, ResolvedView
 from recollect.faces.rest.base import Limit, Paged, Several, Since, Until, calls, family
 from recollect.faces.rest.bodies import (
     MessageWords,
@@ -39,12 +39,12 @@ def conversations(
     title: str = "",
     since: Since = None,
     until: Until = None,
-) -> Items[ConversationRow]:
+) -> PageView[ConversationRow]:
     """Conversations, the newest first."""
     page = memory.conversation_page(
         source=source or (), title=title, since=since, until=until, limit=limit, after=cursor.after
     )
-    return Items(page.rows, cursor.following(page.next))
+    return PageView(page.rows, cursor.following(page.next))
 
 
 @routes.get("/conversations/{id}")
@@ -63,15 +63,15 @@ def conversation_named(memory: Scoped, id: Id) -> Conversation:
 
 
 @routes.get("/conversations/{id}/latest")
-def latest(memory: Scoped, id: Id, limit: Limit = 20) -> Items[Message]:
+def latest(memory: Scoped, id: Id, limit: Limit = 20) -> PageView[Message]:
     """The newest messages that were said in a conversation, oldest first; none where it is not there."""
-    return Items(memory.latest(id, limit))
+    return PageView(memory.latest(id, limit))
 
 
 @routes.get("/conversations/{id}/segments")
-def segments(memory: Scoped, id: Id) -> Items[Segment]:
+def segments(memory: Scoped, id: Id) -> PageView[Segment]:
     """A conversation as runs of turns about one thing, cut where it drifts."""
-    return Items(memory.segments(id))
+    return PageView(memory.segments(id))
 
 
 @routes.get("/resolve")
@@ -92,10 +92,10 @@ def get_messages_by_ids(
     memory: Scoped,
     ids: Ids,
     deleted: Annotated[bool, Query(description="Also the places of those that were deleted; no pieces then.")] = False,
-) -> Items[Message]:
+) -> PageView[Message]:
     """Those messages, and pieces of long ones, that are there, in the order asked for."""
     found = memory.messages(ids) if deleted else memory.get_messages_by_ids(ids)
-    return Items(found)
+    return PageView(found)
 
 
 @routes.post("/messages", status_code=201)
@@ -109,7 +109,7 @@ def store_message(memory: Scoped, once: Once, message: NewMessage) -> Message:
 
 
 @routes.post("/messages/batch", status_code=201)
-def store_messages(memory: Scoped, once: Once, several: NewMessages) -> Items[Message]:
+def store_messages(memory: Scoped, once: Once, several: NewMessages) -> PageView[Message]:
     """Stores several messages of one conversation in one transaction, in order: all of them, or none."""
     given = [
         _without_none(one.model_dump(exclude={"parts", "id"}))
@@ -119,14 +119,14 @@ def store_messages(memory: Scoped, once: Once, several: NewMessages) -> Items[Me
     ]
     begun = several.conversation_id or (None if several.messages[0].parent_id else once.id("conversation"))
     stored = memory.store_messages(given, conversation_id=begun, title=several.title)
-    return Items(stored)
+    return PageView(stored)
 
 
 @routes.patch("/messages/batch", dependencies=[ONCE])
-def update_messages(memory: Scoped, several: Rewordings) -> Items[Message]:
+def update_messages(memory: Scoped, several: Rewordings) -> PageView[Message]:
     """Gives several messages new wordings in one transaction: all of them, or none; the old ones are kept."""
     reworded = memory.update_messages(one.model_dump() for one in several.messages)
-    return Items(reworded)
+    return PageView(reworded)
 
 
 @routes.get("/messages/fingerprint")
@@ -162,23 +162,23 @@ def restore_message(memory: Scoped, id: Id) -> Response:
 
 
 @routes.get("/messages/{id}/chunks")
-def get_message_with_chunks(memory: Scoped, id: Id) -> Items[Message]:
+def get_message_with_chunks(memory: Scoped, id: Id) -> PageView[Message]:
     """A long message as its pieces, in order; a short one as it is."""
-    return Items(memory.get_message_with_chunks(id))
+    return PageView(memory.get_message_with_chunks(id))
 
 
 @routes.get("/messages/{id}/thread")
 def get_conversation_thread(
     memory: Scoped, id: Id, depth: Annotated[int, Query(ge=0, le=1000, description="Before and after it.")] = 5
-) -> Items[Message]:
+) -> PageView[Message]:
     """What was said around a message; of a conversation's id its beginning."""
-    return Items(memory.get_conversation_thread(id, depth))
+    return PageView(memory.get_conversation_thread(id, depth))
 
 
 @routes.get("/messages/{id}/tool-calls")
-def get_tool_calls_by_message(memory: Scoped, id: Id) -> Items[ToolCall]:
+def get_tool_calls_by_message(memory: Scoped, id: Id) -> PageView[ToolCall]:
     """The tool calls of a message with their results, in order."""
-    return Items(memory.get_tool_calls_by_message(id))
+    return PageView(memory.get_tool_calls_by_message(id))
 
 
 @routes.post("/messages/{id}/tool-calls", status_code=201)
@@ -189,19 +189,19 @@ def store_tool_call(memory: Scoped, once: Once, id: Id, call: NewToolCall) -> To
 
 
 @routes.post("/messages/{id}/tool-calls/batch", status_code=201)
-def store_tool_calls(memory: Scoped, once: Once, id: Id, several: NewToolCalls) -> Items[ToolCall]:
+def store_tool_calls(memory: Scoped, once: Once, id: Id, several: NewToolCalls) -> PageView[ToolCall]:
     """Stores the tool calls of one message in one transaction, in order."""
     given = [
         call.model_dump(exclude={"id"}) | _without_none({"id": call.id or once.id("call", number)})
         for number, call in enumerate(several.calls)
     ]
-    return Items(memory.store_tool_calls(given, id))
+    return PageView(memory.store_tool_calls(given, id))
 
 
 @routes.get("/tool-calls")
-def tool_calls(memory: Scoped, ids: Ids) -> Items[ToolCall]:
+def tool_calls(memory: Scoped, ids: Ids) -> PageView[ToolCall]:
     """Those tool calls that are there, with their results, in the order asked for."""
-    return Items(memory.tool_calls(ids))
+    return PageView(memory.tool_calls(ids))
 
 
 @routes.get("/tool-calls/{id}")

@@ -20,7 +20,7 @@ from recollect.faces.http.events import Tell, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.received import check_room, could_not_be_kept, new_folder, under_sent_names
 from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
-from recollect.faces.present.results import Counted, DocumentRow, DocumentView, Items, Secrets
+from recollect.faces.present.results import Counted, DocumentRow, DocumentView, PageView, SecretsView
 from recollect.faces.present.views import as_json
 from recollect.faces.rest.base import Limit, Paged, Several, calls, family
 from recollect.faces.rest.bodies import DocumentsToImport, Names, PersonToForget, SecretsToForget, ToForget, ToImport
@@ -116,10 +116,10 @@ def import_documents(request: Request, memory: Scoped, asked: DocumentsToImport)
 
 
 @import_routes.get("/documents")
-def documents(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Items[DocumentRow]:
+def documents(memory: Scoped, cursor: Paged, limit: Limit = 50) -> PageView[DocumentRow]:
     """The documents of the namespace."""
     found = cursor.page(memory.documents(), limit)
-    return Items([DocumentRow.of(document) for document in found.items], found.next)
+    return PageView([DocumentRow.of(document) for document in found.items], found.next)
 
 
 @import_routes.get("/document")
@@ -178,7 +178,7 @@ def delete(memory: Scoped, what: Names) -> Counted:
 
 
 @removing_routes.get("/deleted")
-def deleted(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Items[DeletedRow]:
+def deleted(memory: Scoped, cursor: Paged, limit: Limit = 50) -> PageView[DeletedRow]:
     """What was deleted softly and not forgotten, by conversation, the newest first; restoring brings it back."""
     return cursor.rest(memory.deleted(limit=limit + 1, offset=cursor.offset), limit)
 
@@ -209,11 +209,11 @@ def forget(request: Request, memory: Scoped, what: ToForget) -> dict[str, Any]:
 
 
 @removing_routes.get("/secrets")
-def secrets(memory: Scoped, source: Several = None) -> Secrets:
+def secrets(memory: Scoped, source: Several = None) -> SecretsView:
     """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources; none is
     told itself. All of it is read, which takes a while.
     """
-    return Secrets(memory.secrets(sources=source or ()))
+    return SecretsView(memory.secrets(sources=source or ()))
 
 
 @removing_routes.post("/secrets/forget", response_model=schema(TakenOut), dependencies=[ONCE])

@@ -15,7 +15,7 @@ from recollect.derive.summaries.reading import Summary
 from recollect.derive.topics.reading import Topic
 from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.results import ClusterView, FactId, Items
+from recollect.faces.present.results import ClusterView, FactId, PageView
 from recollect.faces.rest.base import Limit, Paged, SearchQuery, calls, family
 from recollect.faces.rest.bodies import (
     EntityEdit,
@@ -45,16 +45,16 @@ def facts(
     conversation: Annotated[str | None, Query(description="Only what its messages prove: an id.")] = None,
     include_past: Annotated[bool, Query(description="Also what no longer holds.")] = False,
     limit: Limit = 50,
-) -> Items[Fact]:
+) -> PageView[Fact]:
     """What is held true, pinned facts first, then the newest."""
     found = memory.facts(about, as_of, include_past, conversation=conversation)
     return cursor.page(found, limit)
 
 
 @facts_routes.get("/facts/search")
-def search_facts(memory: Scoped, query: SearchQuery, limit: Limit = 10) -> Items[Fact]:
+def search_facts(memory: Scoped, query: SearchQuery, limit: Limit = 10) -> PageView[Fact]:
     """The facts that have to do with a query, best first."""
-    return Items(memory.search_facts(query, limit))
+    return PageView(memory.search_facts(query, limit))
 
 
 @facts_routes.get("/facts/resolve")
@@ -73,9 +73,9 @@ def store_fact(memory: Scoped, fact: NewFact) -> Fact:
 def rules(
     memory: Scoped,
     offered: Annotated[bool, Query(description="What may be a rule, and waits for `PUT /facts/{id}/pin`.")] = False,
-) -> Items[Fact]:
+) -> PageView[Fact]:
     """What the user wants of every answer, in the order in which it was told. Rules are corrected like facts."""
-    return Items(memory.rules(offered=offered))
+    return PageView(memory.rules(offered=offered))
 
 
 @facts_routes.post("/rules", status_code=201, dependencies=[ONCE])
@@ -115,9 +115,9 @@ def forget_fact(memory: Scoped, id: Id) -> FactId:
 
 
 @facts_routes.post("/facts/{id}/undo", dependencies=[ONCE])
-def undo_fact(memory: Scoped, id: Id) -> Items[Fact]:
+def undo_fact(memory: Scoped, id: Id) -> PageView[Fact]:
     """Takes back what was decided about a fact by hand; gives the facts that come of it."""
-    return Items(memory.undo_fact(id))
+    return PageView(memory.undo_fact(id))
 
 
 entities_routes = family("entities")
@@ -132,7 +132,7 @@ def entities(
     cursor: Paged,
     type: Annotated[str | None, Query(description="As in person, place, technology.")] = None,
     limit: Limit = 50,
-) -> Items[Entity]:
+) -> PageView[Entity]:
     """The people, places, tools and other names that messages mention, the most salient first."""
     found = memory.entities(type=type, limit=cursor.offset + limit + 1)
     return cursor.page(found, limit)
@@ -204,9 +204,9 @@ def mentions(
     name: Name,
     other: Annotated[str | None, Query(description="Only what mentions this one as well.")] = None,
     limit: Limit = 50,
-) -> Items[Message]:
+) -> PageView[Message]:
     """The messages that mention an entity, or two of them together, the newest first."""
-    return Items(memory.mentions(name, other, limit))
+    return PageView(memory.mentions(name, other, limit))
 
 
 @entities_routes.get("/graph")
@@ -231,7 +231,7 @@ topics_routes = family("topics and summaries")
 
 
 @topics_routes.get("/topics")
-def topics(memory: Scoped, cursor: Paged, limit: Limit = 50) -> Items[Topic]:
+def topics(memory: Scoped, cursor: Paged, limit: Limit = 50) -> PageView[Topic]:
     """What many conversations are about, the largest first, each with its period."""
     return cursor.page(memory.topics(cursor.offset + limit + 1), limit)
 
@@ -242,7 +242,7 @@ def get_topic_messages(
     cursor: Paged,
     topic: Annotated[str, Query(description="A label, a term of it, or an id.")],
     limit: Limit = 50,
-) -> Items[Message]:
+) -> PageView[Message]:
     """The messages of a topic, the most typical first."""
     return cursor.page(memory.get_topic_messages(topic, cursor.offset + limit + 1), limit)
 
@@ -268,7 +268,7 @@ def summaries(
     conversation_id: str | None = None,
     kind: Literal["conversation", "l1", "l2", "segment", "period", "topic"] | None = None,
     limit: Limit = 50,
-) -> Items[Summary]:
+) -> PageView[Summary]:
     """What messages come down to, by time: of a conversation, or of all."""
     return cursor.page(memory.summaries(conversation_id, kind), limit)
 
@@ -287,9 +287,9 @@ def timeline(
 
 
 @time_routes.get("/days")
-def days(memory: Scoped, period: Period) -> Items[Day]:
+def days(memory: Scoped, period: Period) -> PageView[Day]:
     """The days of a time on which something was said, the newest first, each with its conversations."""
-    return Items(memory.days(period))
+    return PageView(memory.days(period))
 
 
 @time_routes.get("/period")
@@ -298,8 +298,8 @@ def get_period_messages(
     cursor: Paged,
     period: Period,
     limit: Annotated[int, Query(ge=1, le=999)] = 50,
-) -> Items[Message]:
+) -> PageView[Message]:
     """What was said in a time: the newest messages first in pages, each in order of time."""
     found = memory.get_period_messages(period, limit + 1, cursor.offset)
     following = cursor.following(cursor.offset + limit if len(found) > limit else None)
-    return Items(found[-limit:], following)
+    return PageView(found[-limit:], following)

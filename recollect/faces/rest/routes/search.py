@@ -10,7 +10,7 @@ from recollect.answer.tools.base import ToolAnswer
 from recollect.answer.tools.finding import FoundText
 from recollect.faces.http.once import ONCE
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.results import Items, ToolDescriptions
+from recollect.faces.present.results import PageView, ToolDescriptions
 from recollect.faces.rest.base import Before, Limit, Paged, SearchQuery, Several, Since, Until, calls, family
 from recollect.faces.rest.bodies import ToolArguments
 from recollect.faces.rest.schema import schema
@@ -63,7 +63,7 @@ def search(
 @search_routes.get("/vector-search")
 def vector_search(
     memory: Scoped, cursor: Paged, query: SearchQuery, limit: Limit = 10, include_tool_calls: bool = True
-) -> Items[FoundText]:
+) -> PageView[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
     found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
     return cursor.rest(found, limit)
@@ -72,9 +72,9 @@ def vector_search(
 @search_routes.get("/retrieve")
 def search_and_retrieve(
     memory: Scoped, query: SearchQuery, limit: Annotated[int, Query(ge=1, le=100)] = 5
-) -> Items[Message]:
+) -> PageView[Message]:
     """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
-    return Items(memory.search_and_retrieve(query, limit))
+    return PageView(memory.search_and_retrieve(query, limit))
 
 
 tools_routes = family("tools of a model")

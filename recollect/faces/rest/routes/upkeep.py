@@ -28,10 +28,10 @@ from recollect.faces.present.results import (
     CheckedView,
     Dropped,
     IndexView,
-    Items,
     Made,
     Maintained,
     Namespaces,
+    PageView,
     Retried,
     StateView,
     StoreView,
@@ -202,7 +202,7 @@ _QUIET = 15  # looks without a change, after which it is said that the stream li
 @work_routes.get("/tasks")
 def tasks(
     memory: Scoped, cursor: Paged, state: Literal["due", "leased", "dead"] = "due", limit: Limit = 100
-) -> Items[TaskView]:
+) -> PageView[TaskView]:
     """What a worker has to do, is doing, or has given up, oldest first."""
     found = memory.tasks(state, limit=cursor.offset + limit + 1)
     return cursor.page([TaskView.of(task, why) for task, why in found], limit)

@@ -88,7 +88,7 @@ def ask(request: Request, memory: Scoped, q: str = "") -> Response:
     asked = AskParameters.read(request, q)
     runs, namespace = runs_of(request), str(memory.namespace)
     if asked.question and wants_json(request):
-        return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options).to_json())
+        return page(request, "ask.html", data=lambda: memory.ask(asked.question, **asked.options))
     run = runs.last("ask", namespace, asked) if asked.question else None
     if run is not None and not (_still_holds(memory, run) and _answers(run)):
         run = None
@@ -223,7 +223,7 @@ _SOURCES = re.compile(r"\n## Sources\n(?:.|\n)*\Z")
 def research(request: Request, memory: Scoped, q: str = "") -> Response:
     """What was researched, what was interrupted, and the box for more."""
     if wants_json(request):
-        return page(request, "research.html", data=lambda: {"reports": [one.to_json() for one in memory.reports()]})
+        return page(request, "research.html", data=lambda: {"reports": memory.reports()})
     under_way = [run for run in runs_of(request).all("research", str(memory.namespace)) if run.ended is None]
     reports = memory.reports()
     busy = {run.title for run in under_way}
@@ -283,7 +283,7 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
         return page(request, "report.html", here="/ask", **_view_research(request, run))
     if run.result.known:
         return RedirectResponse(_where_research(request, run), 303)
-    return page(request, "report.html", here="/ask", data=run.result.to_json, **_kept(request, run.result))
+    return page(request, "report.html", here="/ask", data=run.result, **_kept(request, run.result))
 
 
 @router.get("/research/{id}")
@@ -292,7 +292,7 @@ def report(request: Request, memory: Scoped, id: str) -> Response:
     found = memory.report(id.removesuffix(".md"))
     if id.endswith(".md"):
         return Response(found.text, media_type="text/markdown; charset=utf-8")
-    return page(request, "report.html", here="/ask", data=found.to_json, **_kept(request, found))
+    return page(request, "report.html", here="/ask", data=found, **_kept(request, found))
 
 
 def _work(memory: Memory, question: str, options: Mapping[str, Any]) -> Any:

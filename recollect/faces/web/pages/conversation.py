@@ -16,6 +16,7 @@ from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.present.names import source_label, titled
 from recollect.faces.present.times import clock, day
+from recollect.faces.present.views import as_json
 from recollect.faces.web.page import address, json_response, page, wants_json
 from recollect.faces.web.pages import summaries
 from recollect.faces.web.views.messages import (
@@ -30,7 +31,7 @@ from recollect.faces.web.views.messages import (
 )
 from recollect.faces.web.wording import speaker
 from recollect.memory import Memory
-from recollect.record import REPORTS, Kind, Message, NodeId, Thread, iso
+from recollect.record import REPORTS, Kind, Message, NodeId, Thread
 from recollect.text.language import addressed
 
 router = APIRouter()
@@ -202,34 +203,20 @@ class ConversationView:
         }
 
 
-def _as_json(talk: OpenedConversation) -> dict[str, Any]:
+def _as_json(opened: OpenedConversation) -> dict[str, Any]:
     """The conversation with the places of what matches."""
-    c = talk.thread.conversation
-    return {
-        "id": c.id,
-        "title": c.title,
-        "source": c.source,
-        "created": iso(c.created),
-        "at": talk.shown[talk.now].message.id if talk.now is not None else None,
-        "matches": [talk.shown[place].message.id for place in talk.matches],
-        "messages": [_message_as_json(one, talk.sought.places) for one in talk.shown],
+    shown: dict[str, Any] = as_json(opened.thread.conversation)
+    return shown | {
+        "at": opened.shown[opened.now].message.id if opened.now is not None else None,
+        "matches": [opened.shown[place].message.id for place in opened.matches],
+        "messages": [_message_as_json(one, opened.sought.places) for one in opened.shown],
     }
 
 
 def _message_as_json(one: DisplayedMessage, places: Callable[[str], Any]) -> dict[str, Any]:
-    m = one.message
-    content = "" if m.deleted else m.content
-    return {
-        "id": m.id,
-        "index": m.position,
-        "role": m.role.value,
-        "kind": m.kind.value,
-        "speaker": m.speaker,
-        "timestamp": iso(m.timestamp),
-        "active": m.active,
-        "deleted": m.deleted,
-        "content": content,
-        "marks": [list(mark) for mark in places(content)] if one.is_match else [],
+    shown: dict[str, Any] = as_json(one.message)
+    return shown | {
+        "marks": places(one.message.content) if one.is_match and not one.message.deleted else [],
         "folded": [{"kind": f.kind, "label": f.label, "text": f.text} for f in one.folded],
         "branch": {"number": one.fork.number, "among": one.fork.among} if one.fork else None,
     }

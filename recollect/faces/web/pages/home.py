@@ -283,7 +283,7 @@ def given(request: Request, memory: Scoped, forgotten: str = "") -> Response:
     return page(
         request,
         "given.html",
-        data=lambda: {"requests": [one.to_json() for one in requests]},
+        data=lambda: {"requests": requests},
         requests=requests,
         opens={message.id: message.conversation_id for message in memory.messages(sorted(ids))},
         by=_BY,

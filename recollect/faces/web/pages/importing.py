@@ -21,7 +21,7 @@ from recollect.errors import InvalidInput
 from recollect.faces.http.received import check_room, could_not_be_kept, new_folder, under_sent_names
 from recollect.faces.http.scope import WHOLE_STORE, Scoped, reach, served
 from recollect.faces.present.found import newer_than, tilde
-from recollect.faces.present.imports import report_as_json
+from recollect.faces.present.results import import_document
 from recollect.faces.present.state import State
 from recollect.faces.web.page import address, fragments, page
 from recollect.faces.web.runs import WebRun, drawn_by, run_address, runs_of
@@ -252,7 +252,7 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
     """An import as it goes, and its report."""
     run = runs_of(request).get(id, str(memory.namespace))
     run.wait(0.1)
-    data = report_as_json(run.result.report, run.result.counts) if run.result else {"running": run.ended is None}
+    data = import_document(run.result.report, run.result.counts) if run.result else {"running": run.ended is None}
     return page(request, "imported.html", data=data, **_view(request, run))
 
 

@@ -15,7 +15,6 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped, ServedHere
-from recollect.faces.present.knowledge import entity_as_json, fact_as_json
 from recollect.faces.present.times import day
 from recollect.faces.web.page import back_to, page
 from recollect.faces.web.views.graph_drawing import AT_FIRST, MOST, GraphDrawing, draw_graph
@@ -92,7 +91,7 @@ def facts(
     return page(
         request,
         "facts.html",
-        data=lambda: {"facts": [fact_as_json(fact) for fact in shown], "more": len(chosen) > first + _SHOWN},
+        data=lambda: {"facts": shown, "more": len(chosen) > first + _SHOWN},
         here="/facts",
         day=day,
         groups=_grouped(memory, shown),
@@ -367,7 +366,7 @@ def entities(
         request,
         "entities.html",
         data=lambda: {
-            "entities": [entity_as_json(one) for one in shown],
+            "entities": shown,
             "more": len(chosen) > start + _ENTITIES_SHOWN,
         },
         here="/graph",
@@ -397,7 +396,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
     return page(
         request,
         "entity.html",
-        data=lambda: {"entity": entity_as_json(one)},
+        data=lambda: {"entity": one},
         here="/graph",
         one=one,
         name=name,

@@ -19,7 +19,7 @@ from recollect.faces.http.scope import Scoped, served
 from recollect.faces.web.page import address, page, wants_json, wants_part
 from recollect.faces.web.views.search_results import LIMIT, EmptyResultsPage, SearchParameters, SearchResultsPage
 from recollect.memory import ConversationRow, Memory
-from recollect.record import Kind, Role, iso
+from recollect.record import Kind, Role
 from recollect.search.query.request import GroupBy, Sort
 
 _EXAMPLES, _LATELY = 3, 8
@@ -58,16 +58,7 @@ class Listed:
     def to_json(self) -> dict[str, Any]:
         """What is listed."""
         return {
-            "conversations": [
-                {
-                    "id": row.conversation.id,
-                    "title": row.conversation.title,
-                    "source": row.conversation.source,
-                    "updated": iso(row.conversation.updated),
-                    "messages": row.messages,
-                }
-                for row in self.rows
-            ],
+            "conversations": self.rows,
             "next": self.next,
         }
 
@@ -184,7 +175,7 @@ def search(
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
         context["nothing"] = EmptyResultsPage(memory, found, asked)
-    return _at(shown, page(request, "search.html", data=found.to_json, fragment="results", **context))
+    return _at(shown, page(request, "search.html", data=found, fragment="results", **context))
 
 
 def _listed(request: Request, memory: Memory, asked: SearchParameters, shown: str) -> Response:

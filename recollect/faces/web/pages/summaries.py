@@ -15,7 +15,6 @@ from starlette.responses import Response
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
 from recollect.faces.web.page import page
-from recollect.record import iso
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
@@ -152,7 +151,7 @@ def story(request: Request, memory: Scoped, id: str) -> Response:
     return page(
         request,
         "story.html",
-        data=lambda: {"conversation": id, "title": conversation.title, "summaries": [_as_json(s) for s in every]},
+        data=lambda: {"conversation": id, "title": conversation.title, "summaries": every},
         here="/search",
         conversation=conversation,
         whole=whole,
@@ -202,17 +201,3 @@ def _part(number: int, one: Summary, known: dict[Any, Message]) -> L1Section:
 
 def _themes(one: Summary, name: str) -> tuple[str, ...]:
     return next((part.items for part in summary_sections(one, name)), ())
-
-
-def _as_json(one: Summary) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "kind": one.kind,
-        "block": one.block,
-        "text": one.text,
-        "parts": dict(one.parts),
-        "covers": list(one.covers),
-        "since": iso(one.since),
-        "until": iso(one.until),
-        "extractive": one.extractive,
-    }

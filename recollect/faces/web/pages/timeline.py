@@ -16,7 +16,6 @@ from starlette.responses import Response
 
 from recollect.errors import InvalidInput
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.knowledge import topic_as_json
 from recollect.faces.web.page import page
 from recollect.faces.web.pages import summaries
 
@@ -310,9 +309,7 @@ def _as_json(whole: Timeline, chosen: CalendarSpan | None, days: list[Day]) -> d
             {
                 "id": band.topic.id,
                 "label": band.topic.label,
-                "months": [
-                    {"month": m.month, "messages": m.messages, "conversations": m.conversations} for m in band.months
-                ],
+                "months": band.months,
             }
             for band in whole.bands
         ],
@@ -368,7 +365,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
         return page(
             request,
             "topics.html",
-            data=lambda: {"topics": [topic_as_json(band.topic) for band in whole.bands]},
+            data=lambda: {"topics": [band.topic for band in whole.bands]},
             here="/timeline",
             bands=[(band, _spark(band, whole.days[0][0], whole.days[-1][0])) for band in whole.bands],
             chosen=None,
@@ -385,7 +382,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
         request,
         "topics.html",
         data=lambda: {
-            "topic": topic_as_json(chosen.topic) if chosen else topic,
+            "topic": chosen.topic if chosen else topic,
             "messages": [message.id for message in messages],
         },
         here="/timeline",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.present.knowledge import entity_as_json, relation_as_json
+from recollect.faces.present.views import as_json
 from recollect.faces.web.views.graph_layout import (
     NOT,
     TOGETHER,
@@ -87,11 +87,11 @@ class GraphDrawing:
     def as_json(self) -> dict[str, Any]:
         """For a program that draws it."""
         return {
-            "entity": entity_as_json(self.center),
+            "entity": self.center,
             "focus": self.focus.id,
             "entities": [
                 {
-                    **entity_as_json(mark.entity),
+                    **as_json(mark.entity),
                     "kind": mark.kind.name,
                     "x": mark.x,
                     "y": mark.y,
@@ -104,7 +104,7 @@ class GraphDrawing:
             ],
             "relations": [
                 {
-                    **relation_as_json(link.relation),
+                    **as_json(link.relation),
                     "source_id": link.relation.source_id,
                     "target_id": link.relation.target_id,
                     "words": link.words,
