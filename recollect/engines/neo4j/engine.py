@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeVar
 import neo4j
 
 from recollect.engines import plans
-from recollect.engines.neo4j import find, indexing, maintain, read, relations
+from recollect.engines.neo4j import find, indexing, maintain, read
+from recollect.engines.neo4j import put as relations
 from recollect.engines.neo4j import writing as tasks
 from recollect.engines.neo4j.check import violations
 from recollect.engines.neo4j.connection import Server
