@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from recollect.engines.renamed import renamed, user_of
+from recollect.engines.plans import renamed, user_of
 from recollect.record import Namespace, namespace_part, stable_id
 
 
