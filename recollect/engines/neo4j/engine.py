@@ -423,7 +423,7 @@ class Neo4jSpace:
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def erase(self, ids: Sequence[NodeId]) -> Erased:
-        """Removes the words of what has these ids, piece by piece; erase.py has the limits."""
+        """Removes the words of what has these ids, piece by piece; maintain.py has the limits."""
         erased = maintain.erase(self._writing, lambda work: self._writing_if_there(work, []), ids)
         with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
             if found["number"] is not None:
@@ -431,7 +431,7 @@ class Neo4jSpace:
         return erased
 
     def purge(self) -> None:
-        """Removes the words of what died; erase.py has the limits."""
+        """Removes the words of what died; maintain.py has the limits."""
         self._writing_if_there(maintain.purge, None)
         with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
             if found["number"] is not None:
