@@ -51,7 +51,7 @@ def open(  # noqa: A001
     """
     from recollect.engines import open_store
     from recollect.errors import InvalidInput
-    from recollect.memory import Memory
+    from recollect.memory import Handle, Memory
     from recollect.memory.settings import usual_store
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.record import namespace as checked
@@ -74,7 +74,7 @@ def open(  # noqa: A001
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
-    return Memory(
+    handle = Handle(
         store,
         LazyEmbedder(embedder),
         name,
@@ -85,6 +85,7 @@ def open(  # noqa: A001
         background=starter,
         chunking=chunking,
     )
+    return Memory(handle)
 
 
 def _checked_reranker(reranker: str | Reranker | None) -> Reranker | None:
@@ -125,8 +126,8 @@ def _within_budget(
 
 
 def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
-    """Puts a backup (`Memory.backup`) in its place, verified, and returns the place; a memory there is kept unless
-    `replace`.
+    """Puts a backup (`memory.upkeep.backup`) in its place, verified, and returns the place; a memory there is kept
+    unless `replace`.
 
     Without a path it is the memory that the command line uses. Raises NotFound, InvalidInput, StoreError.
     """
