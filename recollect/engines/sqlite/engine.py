@@ -285,8 +285,6 @@ class SQLiteSpace:
 
     def _mend_words(self) -> None:
         """A generation that is begun because the full-text table is damaged needs a whole one."""
-        from recollect.engines.sqlite import indexing
-
         with self._database.reading() as connection:
             if not indexing.words_damage(connection):
                 return
