@@ -102,6 +102,6 @@ class Chatting(Tools):
         if not self._asked_model:
             return None
         from recollect.models.language.budget import within
-        from recollect.models.language.discreet import discreet
+        from recollect.models.language.choose import discreet
 
         return discreet(within(self._asked_model, self.namespace), partial(self.masked, spoken=spoken))

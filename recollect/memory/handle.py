@@ -149,7 +149,7 @@ class Handle:
 
         if not is_remote(self._whole_embedder):
             return self._whole_embedder
-        from recollect.models.embedding.discreet import DiscreetEmbedder
+        from recollect.models.embedding.remote import DiscreetEmbedder
 
         return DiscreetEmbedder(self._whole_embedder, self.masked)
 
@@ -214,6 +214,6 @@ def count_tokens(text: str) -> int:
 
 @cache  # one for all handles of the process
 def _packaged_quality() -> TokenEmbedder:
-    from recollect.models.embedding.minilm import MiniLM
+    from recollect.models.embedding.encoder import MiniLM
 
     return MiniLM()
