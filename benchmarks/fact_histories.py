@@ -96,7 +96,7 @@ class Telling:
     def __post_init__(self) -> None:
         self.clock = Clock(_moment(self.story["now"]) - timedelta(hours=1))
         self.memory = recollect.open(self.folder / "memory.db", namespace="agent", durable=False, background=False)
-        self.memory._clock = self.clock
+        self.memory.handle.clock = self.clock
 
     def tell(self, told: dict[str, Any], way: str) -> None:
         """One statement, at the time at which it was said, or else now."""
@@ -129,10 +129,10 @@ class Telling:
         ledger = ClaimChanges()
         claims = [_claim(one, NodeId(name), said, position) for one, name, said, position in told]
         ledger.add(claims, MODEL, run="told")
-        with self.memory._space.view() as view:
+        with self.memory.handle.space.view() as view:
             revision, effects = head_revision(view), settled(view, ledger)
-        change = Publisher(self.memory._embedder).change(effects, revision)
-        self.memory._space.write(change)
+        change = Publisher(self.memory.handle.embedder).change(effects, revision)
+        self.memory.handle.space.write(change)
 
     def asked(self) -> list[Asked]:
         """What the memory answers on the day of the question."""
@@ -170,7 +170,7 @@ class Telling:
         found = [f for f in self.memory.facts(include_past=True) if _is_about(f, (told["entity"], told["attribute"]))]
         wrong = [fact for fact in found if folded(fact.value) == folded(told["corrects"])]
         if wrong:
-            self.memory.edit_fact(wrong[0].id, told["text"], value=told["value"])
+            self.memory.knowledge.edit_fact(wrong[0].id, told["text"], value=told["value"])
         return bool(wrong)
 
     def _store(self, told: dict[str, Any], said: datetime | None) -> None:

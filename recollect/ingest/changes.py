@@ -17,6 +17,7 @@ from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Message, NodeId, Turn, Version, stable_id
 from recollect.store import Change, Mark, View
 from recollect.store.passages import Passage
+from recollect.store.update import insist
 from recollect.text.clean import clean_metadata
 
 
@@ -44,7 +45,7 @@ class Changes(Writer):
         """Edits messages, each as `edit` does it, all in one transaction. Raises as that does."""
         ids = [one.message_id for one in rewordings]
         what = f"Message {ids[0]} is" if len(ids) == 1 else "These messages are"
-        return self._insisting(lambda: self._edit_all(rewordings, now), what)
+        return insist(lambda: self._edit_all(rewordings, now), what)
 
     def _edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
         with self._space.view() as view:
@@ -106,7 +107,7 @@ class Changes(Writer):
         """Takes the words of messages that are to be erased out of what else of a conversation tells them: its title,
         and the questions that were made whole by them.
         """
-        self._insisting(lambda: self._untell(conversation_id, gone), f"Conversation {conversation_id} is")
+        insist(lambda: self._untell(conversation_id, gone), f"Conversation {conversation_id} is")
 
     def _untell(self, conversation_id: NodeId, gone: Sequence[Message]) -> None:
         with self._space.view() as view:
@@ -127,7 +128,7 @@ class Changes(Writer):
 
     def retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
         """Gives a conversation another title; the one that it had comes back with no import but one that is told to."""
-        self._insisting(lambda: self._retitle(conversation_id, title), f"Conversation {conversation_id} is")
+        insist(lambda: self._retitle(conversation_id, title), f"Conversation {conversation_id} is")
 
     def _retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
         with self._space.view() as view:
@@ -154,11 +155,11 @@ class Changes(Writer):
 
         A conversation that loses its last message is deleted with it, and so is no longer found by its title.
         """
-        self._insisting(lambda: self._mark(message_ids, deleted=True), "These messages are")
+        insist(lambda: self._mark(message_ids, deleted=True), "These messages are")
 
     def restore(self, message_ids: Sequence[NodeId]) -> None:
         """Takes deletions back. Raises NotFound, InvalidInput for what was forgotten."""
-        self._insisting(lambda: self._mark(message_ids, deleted=False), "These messages are")
+        insist(lambda: self._mark(message_ids, deleted=False), "These messages are")
 
     def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> None:
         with self._space.view() as view:

@@ -15,6 +15,7 @@ from recollect.ingest.writer import Writer
 from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
 from recollect.store import Change, Mark
+from recollect.store.update import insist
 
 
 @dataclass(slots=True)
@@ -113,7 +114,7 @@ class Conversations(Writer):
         """
         written, waiting = Written(), list(threads)
         while waiting:
-            planned = self._insisting(partial(self._threads, waiting, again, known), "These conversations are")
+            planned = insist(partial(self._threads, waiting, again, known), "These conversations are")
             written.add(self.written(planned, known))
             waiting = planned.waiting
         return written

@@ -18,6 +18,7 @@ from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
 from recollect.store import Change, Record, View
 from recollect.store.passages import Passage
+from recollect.store.update import insist
 from recollect.text.clean import clean_metadata, clean_title
 
 Kinds = Mapping[NodeId, type[Record]]  # what ids stand for
@@ -64,7 +65,7 @@ class Live(Writer):
     def append_all(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         """Adds messages one after the other, all in one transaction, each as `append` does it. Raises as that does."""
         cleaned = [(_cleaned(message), calls) for message, calls in entries]
-        return self._insisting(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
+        return insist(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
 
     def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         ids = [message.id for message, _ in entries]
@@ -137,7 +138,7 @@ class Live(Writer):
         cleaned = replace(
             exchange, query=_cleaned(exchange.query), answer=exchange.answer and _cleaned(exchange.answer)
         )
-        return self._insisting(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
+        return insist(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
 
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         with self._space.view() as view:

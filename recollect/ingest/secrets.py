@@ -26,6 +26,7 @@ from recollect.record import (
 from recollect.search.secrets import Mask, secrets_of
 from recollect.store import Change, Record, View, Where
 from recollect.store.transfer import every
+from recollect.store.update import insist
 
 R = TypeVar("R")
 
@@ -135,11 +136,11 @@ class Secrets(Writer):
         for is_holder in (False, True):
             some = [own for own in nodes if (own in holders) is is_holder]
             for at in range(0, len(some), _AT_ONCE):
-                self._insisting(partial(self._mask_nodes, some[at : at + _AT_ONCE], mask), "These notes are")
+                insist(partial(self._mask_nodes, some[at : at + _AT_ONCE], mask), "These notes are")
             for own in (own for own in documents if (own in holders) is is_holder):
-                self._insisting(partial(self._mask_document, own, mask), f"Document {own} is")
+                insist(partial(self._mask_document, own, mask), f"Document {own} is")
             for own in (own for own in conversations if (own in holders) is is_holder):
-                self._insisting(partial(self._mask_thread, own, mask), f"Conversation {own} is")
+                insist(partial(self._mask_thread, own, mask), f"Conversation {own} is")
 
     def _mask_thread(self, own: NodeId, mask: Mask) -> None:
         with self._space.view() as view:

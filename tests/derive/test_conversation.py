@@ -44,7 +44,7 @@ class Echo:
 
 
 def space_of(memory: Memory) -> Space:
-    return memory._space
+    return memory.handle.space
 
 
 def drain(memory: Memory, deriver: Echo) -> int:
@@ -95,11 +95,11 @@ def test_what_is_deleted_is_gone_and_comes_back_when_it_is_restored(memory: Memo
     say(memory, "one")
     two = say(memory, "two")
     drain(memory, deriver)
-    memory.delete_message(two.id)
+    memory.delete(two.id)
     drain(memory, deriver)
     assert deriver.portions[-1].gone == (two.id,)
     assert (echoes(memory), echoes(memory, STALE)) == (["one"], [""])
-    memory.restore_message(two.id)
+    memory.restore(two.id)
     drain(memory, deriver)
     assert echoes(memory) == ["one", "two"]
 

@@ -118,7 +118,7 @@ def test_deep_values_cost_no_other_conversation(memory: Memory, tmp_path: Path, 
     report = memory.import_file(tmp_path / "in")
     said = set(texts_of(memory))
     assert said >= {"Hello", "Hi", "codex said", "claude code said", "claude two", "chatgpt two"}
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
     assert all("nested" in problem.reason for problem in report.problems if problem.lost)
 
 

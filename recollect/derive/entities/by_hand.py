@@ -19,12 +19,11 @@ from recollect.derive.entities.entity import (
     sources_of,
 )
 from recollect.derive.entities.naming import correction_id, entity_id, folded
-from recollect.errors import InvalidInput, NotFound, StoreBusy
+from recollect.errors import InvalidInput, NotFound
 from recollect.record import Node, NodeId, NodeKind, Origin
-from recollect.store import Change, Space, Stale, View
+from recollect.store import Change, Space, View
+from recollect.store.update import update
 from recollect.text.clean import clean_title
-
-_TRIES = 20
 
 
 class EntitiesByHand:
@@ -39,23 +38,18 @@ class EntitiesByHand:
         """
         shown, known_type = name_of(name), read_type(type)
         check_adder(provenance)
-        for _ in range(_TRIES):
-            with self._space.view() as view:
-                found = Directory(view).find(shown)
-                own = found.id if found is not None else entity_id(shown)
-                ids = [added_id(own), correction_id(own)]
-                revisions = view.revisions(ids)
-                messages = sources_of(view, sources)
-                change = _addition(view, Added(own, shown, known_type, provenance), messages)
-            if change is None:
-                return self._named(own, shown)
+
+        def plan(view: View) -> tuple[Change | None, NodeId]:
+            found = Directory(view).find(shown)
+            own = found.id if found is not None else entity_id(shown)
+            ids = [added_id(own), correction_id(own)]
+            revisions = view.revisions(ids)
+            messages = sources_of(view, sources)
+            change = _addition(view, Added(own, shown, known_type, provenance), messages)
             expect = {i: revisions[i].number if i in revisions else 0 for i in ids}
-            try:
-                self._space.write(replace(change, expect=expect, revive=True, begins=True))
-            except Stale:
-                continue
-            return self._named(own, shown)
-        raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
+            return (replace(change, expect=expect, revive=True, begins=True) if change is not None else None), own
+
+        return self._named(update(self._space, plan, "The entity is"), shown)
 
     def keep(self, name: str, sources: Sequence[NodeId]) -> None:
         """Has what was added from messages last as long as what else is told of it: as these, or for good without."""
@@ -141,23 +135,14 @@ class EntitiesByHand:
 
     def _correct(self, entity: NodeId, change: Callable[[EntityCorrection], EntityCorrection]) -> None:
         own = correction_id(entity)
-        for _ in range(_TRIES):
-            with self._space.view() as view:
-                revisions = view.revisions([own])
-                said = change(_known(view, entity))
-            try:
-                self._space.write(
-                    Change(
-                        expect={own: revisions[own].number if own in revisions else 0},
-                        put=[_node(said)],
-                        revive=True,
-                        begins=False,
-                    )
-                )
-            except Stale:
-                continue
-            return
-        raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
+
+        def plan(view: View) -> tuple[Change, None]:
+            revisions = view.revisions([own])
+            expect = {own: revisions[own].number if own in revisions else 0}
+            said = _node(change(_known(view, entity)))
+            return Change(expect=expect, put=[said], revive=True, begins=False), None
+
+        update(self._space, plan, "The entity is")
 
     def _named(self, entity: NodeId, name: str) -> Entity:
         with self._space.view() as view:

@@ -5,7 +5,6 @@ A correction is a decision about a slot (by_hand.py), wherever its claims come f
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -40,14 +39,14 @@ from recollect.derive.facts.stored import (
 )
 from recollect.derive.tasks.base import Effects, Setting
 from recollect.derive.tasks.queue import Publisher, head_revision
-from recollect.errors import InvalidInput, NotFound, StoreBusy
+from recollect.errors import InvalidInput, NotFound
 from recollect.models.embedding import Embedder
 from recollect.record import Edge, Node, NodeId, NodeKind, stable_id
-from recollect.store import EdgeKey, Space, Stale, Task, View, Where
+from recollect.store import EdgeKey, Space, Task, View, Where
 from recollect.store.transfer import every
+from recollect.store.update import insist
 from recollect.text.clean import clean_title
 
-_PATIENCE = 30.0
 _ALL = 1_000_000_000
 _SHORTEST = 4  # characters of an id, from its end
 _SHOWN = ("live", "superseded")
@@ -256,18 +255,16 @@ class Corrections:
         return self._write(plan)
 
     def _write(self, plan: _Plan, *, shown: bool = True, begins: bool = False) -> list[Fact]:
-        limit = time.monotonic() + _PATIENCE
-        while time.monotonic() < limit:
+        def once() -> Sequence[NodeId]:
             with self._space.view() as view:
                 revision = head_revision(view)
                 effects, ids = plan(view)
-            try:
-                self._space.write(self._publisher.change(effects, revision, begins=begins))
-            except Stale:
-                continue
-            with self._space.view() as view:
-                return facts_of(view, [n for n in view.get(Node, ids) if n.text]) if shown else []
-        raise StoreBusy("The facts are being changed by others all the time.", hint="Try again.")
+            self._space.write(self._publisher.change(effects, revision, begins=begins))
+            return ids
+
+        ids = insist(once, "The facts are")
+        with self._space.view() as view:
+            return facts_of(view, [n for n in view.get(Node, ids) if n.text]) if shown else []
 
 
 def resolve_fact(view: View, name: str) -> NodeId:

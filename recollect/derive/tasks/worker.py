@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -30,21 +30,22 @@ from recollect.derive.tasks.base import (
 )
 from recollect.derive.tasks.conversation import ConversationWork
 from recollect.derive.tasks.queue import CONVERSATION, Publisher, head_revision
-from recollect.errors import ModelError, RecollectError, StoreBusy, StoreError
+from recollect.errors import ModelError, RecollectError, StoreError
 from recollect.models.embedding import Embedder, is_remote
 from recollect.models.embedding.remote import DiscreetEmbedder
 from recollect.models.language.base import Completion, LanguageModel, LanguageModelError, Request
 from recollect.record import NodeId
 from recollect.search.secrets import Masking
-from recollect.store import Change, Fenced, Lease, Space, Stale, View
+from recollect.store import Change, Fenced, Lease, Space, View
+from recollect.store.update import insist
 
 #: How long a task is held before it is renewed; what a killed worker held is taken over after that.
 LEASE = timedelta(minutes=1)
 
+T = TypeVar("T")
+
 _AT_ONCE = 64  # tasks that are claimed together
 _FASTER = 8
-_PATIENCE = 30.0  # seconds of planning anew
-_LONGEST_PAUSE = 0.01  # seconds before that
 _KEEPING = (0.2, 1.0, 3.0, 10.0, 30.0)  # seconds between attempts to keep what was paid for
 
 _log = logging.getLogger("recollect.worker")
@@ -290,17 +291,16 @@ class NamespaceWorker:
         """What to ask. Not wanted (any more, or yet), the task is done: as of a revision, since the last part that it
         waits for may be written at this moment, and puts it again only if it is gone by then.
         """
-        while True:
+
+        def once() -> Request | None:
             with self._space.view() as view:
                 revision = head_revision(view)
                 request = None if work.is_early(view, lease.task) else work.request(view, lease.task)
-            if request is not None:
-                return request
-            try:
+            if request is None:
                 self._space.write(Change(expect={HEAD: revision}, leases=[lease], begins=False))
-                return None
-            except Stale:
-                self._config.sleep(self._config.random.uniform(0, _LONGEST_PAUSE))
+            return request
+
+        return self._insist(once)
 
     def _masked(self, texts: list[str]) -> list[str]:
         """The texts without the secrets of the messages that they tell."""
@@ -321,20 +321,20 @@ class NamespaceWorker:
     # --- writing ---------------------------------------------------------------------------------------------------
     def _write(self, leases: Sequence[Lease], plan: Callable[[View], Effects]) -> None:
         """Writes what is planned, planned again where others were faster. Raises Fenced, StoreError."""
-        limit = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                with self._turn:
-                    with self._space.view() as view:
-                        revision = head_revision(view)
-                        effects = self._finish(view, plan(view))
-                    self._space.write(self._publisher.change(effects, revision, leases=leases))
-                return
-            except Stale:
-                if time.monotonic() > limit:
-                    break
-            self._config.sleep(self._config.random.uniform(0, _LONGEST_PAUSE))
-        raise StoreBusy("What is to be consolidated is being changed by others all the time.", hint="Try again.")
+
+        def once() -> None:
+            with self._turn:
+                with self._space.view() as view:
+                    revision = head_revision(view)
+                    effects = self._finish(view, plan(view))
+                self._space.write(self._publisher.change(effects, revision, leases=leases))
+
+        self._insist(once)
+
+    def _insist(self, work: Callable[[], T]) -> T:
+        return insist(
+            work, "What is to be consolidated is", sleep=self._config.sleep, uniform=self._config.random.uniform
+        )
 
     def _setting(self) -> Setting:
         return Setting(now=self._config.clock(), model=self._model.name if self._model else None)

@@ -197,7 +197,7 @@ def _looked_up(what: str, before: Sequence[str]) -> Sequence[str]:
         if not run.has_memory():
             return ()
         memory = run.memory()
-        return sorted(memory.namespaces()) if what == "namespaces" else sorted(memory.stats().by_source)
+        return sorted(memory.upkeep.namespaces()) if what == "namespaces" else sorted(memory.upkeep.stats().by_source)
 
 
 # `recollect completion`: the script that makes a shell complete commands, options and their values.

@@ -32,7 +32,7 @@ WORDS = (
 
 
 def drain(memory: Memory, derivers: list[Deriver] | None = None) -> None:
-    space = memory._space
+    space = memory.handle.space
     leases = space.claim("w", [CONVERSATION], 100, timedelta(minutes=5))
     ConversationWork(space, derivers or [Entities()], embedder()).run(leases, SETTING)
 
@@ -46,7 +46,7 @@ def say(memory: Memory, words: str, conversation: str, number: int, role: str = 
 
 def derived(memory: Memory) -> tuple[dict[str, Any], set[str]]:
     """All living entities and the edges between and to them, as they are stored."""
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         where = Where(kinds=(NodeKind.ENTITY,), states=("live",))
         nodes = {node.id: to_wire(node) for node in every(view, Node, where)}
         edges = {str(to_wire(edge)) for edge in view.edges(None, ("MENTIONS", "RELATED_TO", "SAME_AS"))}

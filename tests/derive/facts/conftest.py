@@ -22,7 +22,7 @@ SETTING = Setting(now=NOW)
 
 def drain(memory: Memory) -> None:
     """Does all tasks that facts need, as a worker does."""
-    space = memory._space
+    space = memory.handle.space
     while leases := space.claim("w", [CONVERSATION], 100, timedelta(minutes=5)):
         ConversationWork(space, [Facts()], embedder()).run(leases, SETTING)
     for lease in space.claim("w", [SETTLE], 100, timedelta(minutes=5)):

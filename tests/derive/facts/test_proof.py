@@ -151,7 +151,7 @@ def claimed(quote: str, value: str, **more: str) -> dict[str, Any]:
 def read_by(memory: Memory, *claims: dict[str, Any]) -> list[str]:
     """What is known once a model has read the messages and claimed this."""
     model = FakeModel(data={"facts": {"claims": list(claims)}})
-    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
+    Worker(memory.handle.store, memory.handle.embedder, model=lambda _: model).drain([memory.namespace])
     return contents(memory)
 
 
@@ -218,7 +218,7 @@ def test_what_an_earlier_version_believed_a_model_is_proved_again(
     with monkeypatch.context() as before:
         before.setattr("recollect.derive.facts.deriver.proved", lambda claim, message: claim)
         assert read_by(memory, invented) == ["The user lives in York."]
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     assert read_by(memory) == ["The user lives in Leeds."]
 
 

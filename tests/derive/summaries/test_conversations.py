@@ -15,14 +15,14 @@ def test_a_branch_that_was_left_has_a_summary_of_its_own(tmp_path: Path) -> None
             clock.move(2)
             role = "user" if number % 2 else "assistant"
             memory.store_message(f"MongoDB needs {number} servers.", role, conversation_id="talk", timestamp=clock())
-        memory.consolidate()
+        memory.upkeep.consolidate()
         assert not memory.summaries("talk", "segment")
         left = memory.summaries("talk", "conversation")[0].covers[1:]
         clock.move(2)
         memory.store_message(
             "PostgreSQL runs on one.", "assistant", conversation_id="talk", parent_id=first.id, timestamp=clock()
         )
-        memory.consolidate()
+        memory.upkeep.consolidate()
         (branch,) = memory.summaries("talk", "segment")
         assert branch.covers == left
         assert "MongoDB" in branch.text
@@ -33,6 +33,6 @@ def test_a_branch_that_was_left_has_a_summary_of_its_own(tmp_path: Path) -> None
         assert (found.id, found.level) == (branch.id, "segment")
         assert not memory.summaries("talk", "conversation")  # two messages are left
         assert derived(memory, clock) == rebuilt(memory, tmp_path, clock)
-        memory.delete_message(left[0])
-        memory.consolidate()
+        memory.delete(left[0])
+        memory.upkeep.consolidate()
         assert not memory.summaries("talk", "segment")  # five are too few

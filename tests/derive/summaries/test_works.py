@@ -56,9 +56,9 @@ def days(memory: Memory, clock: Clock, count: int, exchanges: int) -> None:
     for day in range(count):
         clock.now = START + timedelta(days=day)
         talk(memory, f"day{day}", clock.now, exchanges)
-        memory.consolidate()
+        memory.upkeep.consolidate()
     clock.now = START + timedelta(days=count)
-    memory.consolidate()
+    memory.upkeep.consolidate()
 
 
 def test_six_sessions_of_six_exchanges_make_tactical_and_strategic_summaries(memory: Memory, clock: Clock) -> None:
@@ -85,10 +85,10 @@ def test_one_that_goes_on_waits_until_it_has_been_quiet(memory: Memory, clock: C
     clock.now = START + timedelta(days=3)
     talk(memory, "now", clock.now, 6)
     clock.move(60 * 5)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert [summary.id for summary in memory.summaries(kind="l1")] == known
     clock.move(60 * 2)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert len(memory.summaries(kind="l1")) == len(known) + 1
 
 
@@ -98,7 +98,7 @@ def test_one_that_grows_long_has_summaries_of_its_own(memory: Memory, clock: Clo
     clock.now = START + timedelta(days=6)
     talk(memory, "day1", clock.now - timedelta(minutes=12), 6, first=6)
     clock.move(60 * 24)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     own = memory.summaries("day1", "l1")
     assert [summary.exchanges for summary in own] == [6]
     assert broken(memory, set()) == []
@@ -113,22 +113,22 @@ def test_what_covers_a_changed_message_is_stale_at_once_and_made_anew(
     memory.update_message(first.covers[1], "Zebra: Luna weighs 14 kg.")
     assert first.id not in {summary.id for summary in memory.summaries()}
     assert not [summary for summary in memory.summaries(kind="l2") if first.id in summary.covers]
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "Zebra" in memory.summaries(kind="l1")[0].text
     assert first.id in memory.summaries(kind="l2")[0].covers
-    memory.delete_message(first.covers[1])
-    memory.restore_message(first.covers[1])
-    memory.consolidate()
+    memory.delete(first.covers[1])
+    memory.restore(first.covers[1])
+    memory.upkeep.consolidate()
     assert derived(memory, clock) == rebuilt(memory, tmp_path, clock)
     memory.forget(first.covers[1])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert broken(memory, {"Zebra"}) == []
     memory.forget("day4")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert broken(memory, {"Zebra", "day 07"}) == []
     assert derived(memory, clock) == rebuilt(memory, tmp_path, clock)
     before = derived(memory, clock)
-    memory.consolidate(again=True)
+    memory.upkeep.consolidate(again=True)
     assert derived(memory, clock) == before
 
 
@@ -141,7 +141,7 @@ def test_in_several_portions_it_is_the_same(
     clock.now = START - timedelta(days=3)
     talk(memory, "before", clock.now, 4, about="Rex")
     clock.now = START + timedelta(days=11)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     found = derived(memory, clock)
     monkeypatch.undo()
     assert broken(memory, set()) == []
@@ -173,11 +173,11 @@ def test_one_more_costs_the_same_however_many_there_are(memory: Memory, clock: C
     for day in range(count):
         talk(memory, f"day{day}", START + timedelta(days=day), 3)
     clock.now = START + timedelta(days=count)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     talk(memory, "more", clock.now, 3)
     clock.now += timedelta(hours=3)
-    memory.consolidate()
-    with memory._space.view() as view:
+    memory.upkeep.consolidate()
+    with memory.handle.space.view() as view:
         counting = Counting(view)
         setting = Setting(now=clock.now + timedelta(hours=4))
         effects = works.Together(embedder()).run(cast("View", counting), placing(), setting)
@@ -201,7 +201,7 @@ def test_whatever_comes_in_which_order_gives_the_same(data: st.DataObject) -> No
             talk(memory, f"talk{number}", START + timedelta(days=day, hours=number), exchanges, about=f"Dog{number}")
             _disturb(data, memory, clock, names)
         clock.now = START + timedelta(days=60)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         assert broken(memory, set()) == []
         assert derived(memory, clock) == rebuilt(memory, Path(folder), clock)
 
@@ -209,19 +209,19 @@ def test_whatever_comes_in_which_order_gives_the_same(data: st.DataObject) -> No
 def _disturb(data: st.DataObject, memory: Memory, clock: Clock, names: list[tuple[str, int]]) -> None:
     """Perhaps consolidates, and perhaps edits, deletes, restores or adds something."""
     if data.draw(st.booleans()):
-        memory.consolidate()
+        memory.upkeep.consolidate()
     at = data.draw(st.integers(0, len(names) - 1))
     name, exchanges = names[at]
     match data.draw(st.sampled_from(["nothing", "nothing", "edit", "delete", "restore", "grow", "clock"])):
         case "edit":
             memory.update_message(f"{name}-01", "Luna weighs 14 kg.")
         case "delete":
-            memory.delete_message(f"{name}-00", f"{name}-01")
+            memory.delete(f"{name}-00", f"{name}-01")
         case "restore":
-            memory.restore_message(f"{name}-00")
+            memory.restore(f"{name}-00")
         case "grow":
             talk(memory, name, START + timedelta(days=10), 2, first=exchanges)
             names[at] = (name, exchanges + 2)
         case "clock":
             clock.move(-60 * 24 * 15)
-            memory.consolidate()
+            memory.upkeep.consolidate()

@@ -393,7 +393,7 @@ def talk(own: CommandLine, derived_store: Path) -> None:
     with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
         memory.store_message("I moved to Uxbridgeville.", speaker="Zsofka", conversation_id="g", title="Flats")
         memory.store_message("I like Zsofka's flat.", conversation_id="own", title="Mine")
-        memory.consolidate()
+        memory.upkeep.consolidate()
 
 
 @pytest.mark.usefixtures("talk")
@@ -434,4 +434,4 @@ def test_what_is_older_than_months_goes_by_source_and_to_the_day(own: CommandLin
     with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
         left = [m for m in memory.conversation("days").messages if m.content]
         assert len(left) == 27
-        assert memory.stats().by_source["chatgpt"] > 0
+        assert memory.upkeep.stats().by_source["chatgpt"] > 0

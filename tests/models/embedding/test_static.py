@@ -94,7 +94,7 @@ def test_threads_may_share_it(embedder):
 @pytest.mark.parametrize("left", [0, 60, 5_000])
 def test_a_damaged_table_is_a_model_error(tmp_path, monkeypatch, left):
     damaged = tmp_path / "static.npy"
-    damaged.write_bytes(choose.packaged("static-reg-int8.npy").read_bytes()[:left])
+    damaged.write_bytes(base.packaged("static-reg-int8.npy").read_bytes()[:left])
     monkeypatch.setattr(base, "packaged", lambda name: damaged)
     with pytest.raises(ModelError, match="damaged"):
         static._table.__wrapped__()

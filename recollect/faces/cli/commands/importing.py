@@ -88,10 +88,10 @@ def _import(
     report = _run(run, paths, format_name, again=again, found=found)
     run.state.remember_import(utc_now(), report.problems)
     if run.json and not report.nothing:
-        run.out.document(import_document(report, run.memory().stats()))
+        run.out.document(import_document(report, run.memory().upkeep.stats()))
     elif not run.json:
         memory, background = run.memory(), run.leaves_worker
-        counts, index = memory.stats(), memory.index()
+        counts, index = memory.upkeep.stats(), memory.upkeep.index()
         print_report(report, counts, index, run.out, all_problems=all_problems, background=background)
         if not report.nothing:
             _tell_what_it_will_cost(run)
@@ -405,7 +405,7 @@ def remember(
     if always:
         if title or in_ or role != "user":
             raise WrongUsage("A rule is in no conversation: leave out --title, --role and --in.")
-        rule = memory.add_rule(words)
+        rule = memory.knowledge.add_rule(words)
         if not run.in_json(lambda: {"id": rule.id}):
             change = f"recollect facts edit {short(rule.id)} --to TEXT, recollect facts forget {short(rule.id)}"
             run.out.line(run.out.hint(f"Every answer follows it from now on. To change it: {change}"))

@@ -363,7 +363,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
 def told_empty(run: Invocation) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = run.memory()
-    stats = memory.stats()
+    stats = memory.upkeep.stats()
     if stats.by_source or stats.documents:
         return False
     if stats.facts:
@@ -381,6 +381,6 @@ def none_found(run: Invocation, memory: Memory, line: str) -> None:
     from recollect.derive.tasks.queue import CONVERSATION
 
     run.out.line(line)
-    if any(task.kind == CONVERSATION for task, _ in memory.tasks("due")):
+    if any(task.kind == CONVERSATION for task, _ in memory.upkeep.tasks("due")):
         hint = "Not all messages have been gone through yet. To do that now: recollect worker --once"
         run.out.note(run.out.hint(hint))

@@ -68,7 +68,7 @@ def _kept(run: Invocation) -> ImportedFiles:
 
 
 def _counts(run: Invocation) -> Counts | None:
-    return run.memory().stats() if run.has_memory() else None
+    return run.memory().upkeep.stats() if run.has_memory() else None
 
 
 def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource]) -> None:
@@ -84,7 +84,7 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource])
     tasks, working = task_counts(run.memory(), counts), is_at_work(run)
     facts += [quality_state(counts), *worker_state(tasks, working=working)]
     out.line(sources + out.gap(sources, dot.join(facts)) + out.dim(dot.join(facts)))
-    if advice := index_advice(run.memory().index(), counts.messages, out):
+    if advice := index_advice(run.memory().upkeep.index(), counts.messages, out):
         out.line(advice)
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
@@ -139,7 +139,7 @@ def _expiring(run: Invocation, found: Sequence[FoundSource]) -> int:
 
 
 def _where(run: Invocation) -> str:
-    taken = run.memory().info().bytes if run.has_memory() else None
+    taken = run.memory().upkeep.info().bytes if run.has_memory() else None
     parts = [run.settings.namespace, size(taken) if taken else "", tilde(run.settings.store)]
     return f" {run.out.symbols.dot} ".join(filter(None, parts))
 
@@ -157,7 +157,7 @@ def _document(run: Invocation, counts: Counts | None, found: Sequence[FoundSourc
     return {
         "store": str(run.settings.store),
         "namespace": run.settings.namespace,
-        "bytes": (run.memory().info().bytes or None) if counts else 0,
+        "bytes": (run.memory().upkeep.info().bytes or None) if counts else 0,
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
@@ -166,7 +166,7 @@ def _document(run: Invocation, counts: Counts | None, found: Sequence[FoundSourc
         "last_import": run.state.last_import(),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(run), **tasks},
-        "index": {"rebuilding": counts is not None and run.memory().index().building is not None},
+        "index": {"rebuilding": counts is not None and run.memory().upkeep.index().building is not None},
         "paused": bool(pause_words()),
         "found": found,
         "expiring": _expiring(run, found),
@@ -301,7 +301,7 @@ def _print(run: Invocation, memory: Memory, archive: list[Path], store: Path, ke
 
     out = run.out
     out.line(out.bold(f"$ recollect import {' '.join(path.name for path in archive)}"))
-    print_report(memory.import_file(*archive), memory.stats(), memory.index(), out, all_problems=False)
+    print_report(memory.import_file(*archive), memory.upkeep.stats(), memory.upkeep.index(), out, all_problems=False)
     for query, filters in _SEARCHES:
         options = "".join(f" --{name} {value}" for name, value in filters.items()) + f" -n {_RESULTS}"
         out.line()
@@ -326,7 +326,7 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
 
     out = run.out
     out.line()
-    done = memory.consolidate()
+    done = memory.upkeep.consolidate()
     out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
@@ -344,7 +344,7 @@ def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
 
     report = memory.import_file(*archive)
     searches = [memory.search(query, limit=_RESULTS, **filters) for query, filters in _SEARCHES]
-    return {"import": import_document(report, memory.stats()), "searches": searches}
+    return {"import": import_document(report, memory.upkeep.stats()), "searches": searches}
 
 
 DEMO = Command(

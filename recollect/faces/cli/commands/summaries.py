@@ -159,11 +159,11 @@ def topics(
         if which:
             raise InvalidInput("A topic and a conversation do not go together.", hint="Leave one of them out.")
         thread, _ = memory.resolve(conversation)
-        segments = memory.segments(thread.conversation.id)
+        segments = memory.knowledge.segments(thread.conversation.id)
         return _print_segments(run, segments)
     if which:
         name = " ".join(which)
-        return _print_messages(run, name, memory.get_topic_messages(name, limit))
+        return _print_messages(run, name, memory.toolbox().get_topic_messages(name, limit))
     found = memory.topics(limit)
     if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
@@ -241,7 +241,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
     memory = run.existing_memory()
     if period:
         named = " ".join(period)
-        days = memory.days(named)
+        days = memory.knowledge.days(named)
         if run.json:
             run.out.document({"days": days})
         elif days:
@@ -249,10 +249,10 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         else:
             from recollect.answer.tools.opening import nothing_said
 
-            said = [day for day, _ in memory.timeline(0).days]
+            said = [day for day, _ in memory.knowledge.timeline(0).days]
             run.out.line(nothing_said(said, named, utc_now().date()))
         return 0 if days else 1
-    found = memory.timeline(topics)
+    found = memory.knowledge.timeline(topics)
     if run.json:
         run.out.document(found)
     elif found.days or found.undated:

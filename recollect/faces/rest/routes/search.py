@@ -43,7 +43,7 @@ def filters(
     )
 
 
-@search_routes.get("/search", response_model=schema(SearchResults), openapi_extra=calls("search", "recall"))
+@search_routes.get("/search", response_model=schema(SearchResults))
 def search(
     memory: Scoped,
     cursor: Paged,
@@ -74,7 +74,7 @@ def vector_search(
     memory: Scoped, cursor: Paged, query: SearchQuery, limit: Limit = 10, include_tool_calls: bool = True
 ) -> PageView[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
-    found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
+    found = memory.toolbox().vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
     return cursor.rest(found, limit)
 
 
@@ -83,7 +83,7 @@ def search_and_retrieve(
     memory: Scoped, query: SearchQuery, limit: Annotated[int, Query(ge=1, le=100)] = 5
 ) -> PageView[Message]:
     """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
-    return PageView(memory.search_and_retrieve(query, limit))
+    return PageView(memory.toolbox().search_and_retrieve(query, limit))
 
 
 tools_routes = family("tools of a model")

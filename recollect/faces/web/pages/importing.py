@@ -205,7 +205,7 @@ class Imported:
 @router.get("/import")
 def import_(request: Request, memory: Scoped) -> Response:
     """Where a file is dropped; what is being read, what was, and what else lies on this machine."""
-    counts = memory.stats()
+    counts = memory.upkeep.stats()
     runs = list(reversed(runs_of(request).all("import", str(memory.namespace))))
     found = not_yet_in(request, memory, counts)
     return page(
@@ -237,7 +237,7 @@ async def upload(request: Request, memory: Scoped) -> Response:
 @router.post("/import/found", dependencies=[WHOLE_STORE])
 def import_found(request: Request, memory: Scoped, path: Annotated[str, Form()]) -> Response:
     """Reads what was found on this machine: that, and no other path."""
-    found = next((one for one in not_yet_in(request, memory, memory.stats()) if str(one.path) == path), None)
+    found = next((one for one in not_yet_in(request, memory, memory.upkeep.stats()) if str(one.path) == path), None)
     if found is None:
         raise InvalidInput("That is not among what was found on this machine.", hint="Look at the page again.")
     work = _work(request, memory, [found.path], lambda: nullcontext())
@@ -284,7 +284,7 @@ def _work(
         with held():
             report = under_sent_names(sent, lambda: read(tell)) if sent else read(tell)
         state.remember_import(utc_now(), report.problems)
-        return Imported(report, memory.stats())
+        return Imported(report, memory.upkeep.stats())
 
     return work
 

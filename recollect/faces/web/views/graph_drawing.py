@@ -181,7 +181,7 @@ class _Gathered:
 
     def open(self, name: str, depth: int, limit: int) -> Entity:
         """Adds what lies around a name; of what lies one step away, also how it is related among itself."""
-        found = self._memory.graph(name, depth, limit)
+        found = self._memory.knowledge.graph(name, depth, limit)
         center = found.center
         self.entities.setdefault(center.id, center)
         self.parents.setdefault(center.id, self.opened[0].id if self.opened else "")
@@ -189,7 +189,7 @@ class _Gathered:
             if one.id not in self.entities and self._kind in ("", group_of(one.type).name):
                 self.entities[one.id] = one
                 self.parents[one.id] = center.id
-        among = self._memory.graph(name, depth + 1, len(found.entities)) if found.entities else found
+        among = self._memory.knowledge.graph(name, depth + 1, len(found.entities)) if found.entities else found
         for relation in (*found.relations, *among.relations):
             if relation.source_id in self.entities and relation.target_id in self.entities:
                 first, second = relation.source_id, relation.target_id

@@ -14,7 +14,6 @@ from operator import index
 from typing import Any, TypeVar
 
 from recollect.errors import InvalidInput
-from recollect.text.clean import without_halves
 
 C = TypeVar("C", bound=type[Any])
 
@@ -61,6 +60,21 @@ def checked_arguments(cls: C) -> C:
         if not name.startswith("_") and inspect.isfunction(method):
             setattr(cls, name, _checked(method))
     return cls
+
+
+def without_halves(text: str) -> str:
+    r"""The text with U+FFFD for half a surrogate pair.
+
+    >>> without_halves("half \ud83d"), without_halves("whole \ud83d\udc15") == "whole \U0001f415"
+    ('half �', True)
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def shown(value: object) -> str:
