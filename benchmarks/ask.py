@@ -28,8 +28,8 @@ from benchmarks.intervals import Interval, mean_of_groups, mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.queries import queries
 from benchmarks.tables import table
-from recollect.answer.ask.answer import AskAnswer
 from recollect.answer.intents import Intent
+from recollect.answer.results import AskAnswer
 from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
 from recollect.text.terms import terms

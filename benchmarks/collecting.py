@@ -13,8 +13,7 @@ from benchmarks.prepared import Prepared
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Message
 from recollect.search.query.asking import ask
-from recollect.search.query.request import Search
-from recollect.search.query.syntax import parse_query
+from recollect.search.query.request import Search, parse_query
 from recollect.search.ranking import rank
 from recollect.search.scoring import TERMS
 from recollect.search.weights import LATE_POOL

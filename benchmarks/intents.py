@@ -47,7 +47,7 @@ def read_all(path: Path = QUESTIONS, read: Callable[[str], Intent] = read_intent
 
 def by_model(spec: str) -> Callable[[str], Intent]:
     """What reads as `ask` has a model read; the rules, where none is named. Raises InvalidInput, ModelError."""
-    from recollect.answer.ask.understand import Remembered
+    from recollect.answer.ask import Remembered
     from recollect.models.language.choose import open_model
 
     model, remembered = open_model(spec), Remembered()

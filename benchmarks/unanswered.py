@@ -32,8 +32,7 @@ from benchmarks.tables import table
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.search.known import Signs
 from recollect.search.query.asking import ask
-from recollect.search.query.request import Search
-from recollect.search.query.syntax import parse_query
+from recollect.search.query.request import Search, parse_query
 from recollect.search.ranking import rank
 from recollect.search.weights import KNOWN
 from recollect.store.passages import Filter, Partition

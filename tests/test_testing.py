@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask.answer import AskAnswer
+from recollect.answer.results import AskAnswer
 from recollect.errors import InvalidInput, NotFound, StoreError
 from recollect.models.language.prompts import NAMES, QUESTIONS, prompt
 from recollect.models.language.talk import Talk

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recollect.answer.references.candidates import TurnText
-from recollect.answer.references.rules import resolve
+from recollect.answer.references.rules import resolve_by_rules
 
 FOLDER = Path(__file__).parent
 SETS = ("tuning", "held_out")
@@ -112,7 +112,7 @@ def main() -> None:
     print("| set | nothing to resolve: left alone | to resolve: right | to the word | wrong | missed | right changes |")
     print("|---|---|---|---|---|---|---|")
     for name in SETS:
-        score = measure(dialogues(name), lambda question, lines: resolve(question, lines).text)
+        score = measure(dialogues(name), lambda question, lines: resolve_by_rules(question, lines).text)
         share = f"{score.right / score.changed:.0%}" if score.changed else "-"
         print(
             f"| {name} | {score.left} of {score.unneeded} | {score.right} of {score.needed} | {score.exact} | "
@@ -138,7 +138,7 @@ def disturbed(path: Path) -> tuple[int, int]:
         for question in conversation["questions"]:
             at = chance.randrange(_BEHIND, len(lines))
             asked += 1
-            changed += resolve(question["question"], lines[at - _BEHIND : at]).changed
+            changed += resolve_by_rules(question["question"], lines[at - _BEHIND : at]).changed
     return asked, changed
 
 

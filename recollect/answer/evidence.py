@@ -22,12 +22,10 @@ from recollect.derive.facts.fact import Fact, facts_of
 from recollect.record import Conversation, Kind, Message, Node, NodeId, Role, Turn, iso, stable_id, to_microseconds
 from recollect.record.nodes import document_message
 from recollect.search.derived import may_be_found
-from recollect.search.query.filtering import excluded_phrases
-from recollect.search.query.request import Search
-from recollect.search.query.syntax import Query
+from recollect.search.find import Find
+from recollect.search.query.request import Query, Search, excluded_phrases
 from recollect.search.results.nothing import NothingFrom
 from recollect.search.results.result import MOST_DOCUMENTS, DerivedHit, DocumentHit, Hit, SearchResults, behind_first
-from recollect.search.several import Find
 from recollect.search.weights import KNOWN
 from recollect.store import Space, View, Where
 from recollect.store.passages import Filter

@@ -14,7 +14,7 @@ import numpy as np
 
 from recollect.record import Conversation, Message, Node, NodeId, NodeKind, to_microseconds
 from recollect.search.query.asking import Asked, candidate_query
-from recollect.search.query.filtering import holds
+from recollect.search.query.request import holds
 from recollect.search.results.result import DerivedHit
 from recollect.search.scoring import own_coverage
 from recollect.search.weights import DERIVED_CLOSE, DERIVED_POOL, DERIVED_SHARE

@@ -10,10 +10,9 @@ import numpy as np
 from recollect.models.embedding import TokenEmbedder
 from recollect.record import REPORTS, Document, NodeId
 from recollect.record.tree import place_in
-from recollect.search.beyond import Beyond
 from recollect.search.query.asking import Asked
 from recollect.search.query.request import Search
-from recollect.search.ranking import Ranked, Ranking, rank
+from recollect.search.ranking import Beyond, Ranked, Ranking, rank
 from recollect.search.results.result import DocumentHit, Why
 from recollect.search.results.snippet import densest, excerpt_and_words, marking
 from recollect.search.weights import DOCUMENT_CLOSE, DOCUMENT_SHARE

@@ -2,25 +2,79 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 
 from recollect.models.embedding import TokenEmbedder
 from recollect.record import Chunk, Conversation, Kind, Message, NodeId, Role, Window
-from recollect.search.beyond import Beyond
 from recollect.search.query.asking import Asked
-from recollect.search.query.filtering import holds, passes
-from recollect.search.ranking import Ranked, Ranking, numbers
-from recollect.search.results.copies import grouped
+from recollect.search.query.request import holds, passes
+from recollect.search.ranking import Beyond, Ranked, Ranking, numbers
 from recollect.search.results.result import Hit, MessageHit, Why
 from recollect.search.results.snippet import excerpt, excerpt_and_words, marking, words_in
 from recollect.search.titles import Titled, TitleMatch
 from recollect.store import View
 from recollect.store.passages import KINDS, Int, Owner, PassageText
 from recollect.text.sentences import windows_around
+from recollect.text.terms import words
+
+T = TypeVar("T")
+
+_FEW_WORDS = 12  # words, under which a text depends on what stands around it
+_LONG_TEXT = 40  # words, from which on a few may differ
+_RUN = 3  # words of the runs that long texts are compared by
+_SAME = 0.9  # the share of their runs that two long texts have in common (Jaccard)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    group: int
+    numbers: tuple[str, ...]
+    runs: frozenset[tuple[str, ...]]
+
+
+def grouped(items: Sequence[T], text: Callable[[T], str], context: Callable[[T], object]) -> list[list[T]]:
+    """Items whose texts are near-identical together, in the order of the first of each.
+
+    >>> grouped(["Book the 9:40.", "Book the 9:45.", "book the 9:40"], str, context=len)
+    [['Book the 9:40.'], ['Book the 9:45.'], ['book the 9:40']]
+    >>> grouped(["Book the 9:40.", "Book the 9:45.", "book the 9:40"], str, context=type)
+    [['Book the 9:40.', 'book the 9:40'], ['Book the 9:45.']]
+    """
+    groups: list[list[T]] = []
+    exact: dict[tuple[object, ...], int] = {}
+    long: list[_Known] = []
+    for item in items:
+        content = text(item)
+        said, numbers = tuple(words(content)), tuple(sorted(_NUMBER.findall(content)))
+        key = (said or content, numbers, context(item) if len(said) < _FEW_WORDS else None)
+        place = exact.get(key)
+        if place is None and len(said) >= _LONG_TEXT:
+            runs = frozenset(zip(*(said[start:] for start in range(_RUN)), strict=False))
+            place = next((known.group for known in long if _alike(known, numbers, runs)), None)
+            if place is None:
+                long.append(_Known(len(groups), numbers, runs))
+        if place is None:
+            place = len(groups)
+            groups.append([])
+        exact[key] = place
+        groups[place].append(item)
+    return groups
+
+
+def _alike(known: _Known, numbers: tuple[str, ...], runs: frozenset[tuple[str, ...]]) -> bool:
+    fewer, more = sorted((len(known.runs), len(runs)))
+    if known.numbers != numbers or fewer < _SAME * more:
+        return False
+    shared = len(known.runs & runs)
+    return shared >= _SAME * (fewer + more - shared)
+
 
 _MESSAGES_SHOWN = 4  # a conversation
 _NEAR_BEST = 0.4  # a message is shown beside its conversation's best if it reaches so much of its score

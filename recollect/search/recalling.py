@@ -21,9 +21,8 @@ from recollect.record.tree import place_in
 from recollect.search.derived import derived_hits
 from recollect.search.known import Fit
 from recollect.search.query.asking import Asked, ask
-from recollect.search.query.request import Search
+from recollect.search.query.request import Query, Search
 from recollect.search.query.spelling import correction
-from recollect.search.query.syntax import Query
 from recollect.search.query.wants import speaks_of_own
 from recollect.search.ranking import Ranked, Ranking, numbers, rank
 from recollect.search.results.result import DerivedHit

@@ -7,11 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recollect.record import Conversation, Message, NodeId, Window, to_microseconds
-from recollect.search.query.filtering import holds, passes
-from recollect.search.query.forms import pictures
-from recollect.search.query.request import Search
-from recollect.search.results.facets import counted
-from recollect.search.results.result import Hit, MessageHit, SearchResults, Why
+from recollect.search.query.request import Search, holds, passes
+from recollect.search.query.spelling import pictures
+from recollect.search.results.result import Hit, MessageHit, SearchResults, Why, counted
 from recollect.search.results.snippet import excerpt, marking, words_in
 from recollect.store import View
 from recollect.text.sentences import windows_around

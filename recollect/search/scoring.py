@@ -2,7 +2,7 @@
 
 `TERMS` is the one table: `--why` prints its names, the documentation its lines, and `benchmarks.fit` fits a weight for
 each. The features come from what the store found (`Features`), from the question's own words, and in the quality mode
-from late interaction (late.py). RANKING.md tells where they come from, docs/explanation/ranking.md what each earns.
+from late interaction (known.py). RANKING.md tells where they come from, docs/explanation/ranking.md what each earns.
 """
 
 from __future__ import annotations

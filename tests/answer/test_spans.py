@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.answer.extract.showing import shortened, size
-from recollect.answer.extract.spans import SpanKind, spans
+from recollect.answer.extract.quotes import shortened, size
+from recollect.answer.extract.weighing import SpanKind, spans
 
 TEXT = """No. The state stays on the server, e.g. the stock. What remains is tiny:
 

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.ask import Asked, asked, report
 from benchmarks.datasets import Question, sets_named
 from benchmarks.intents import DEVELOPMENT, HELD_OUT, read_all
-from recollect.answer.ask.answer import AskAnswer
 from recollect.answer.intents import Intent
+from recollect.answer.results import AskAnswer
 
 
 def given(answer: str, text: str, found: tuple[str, ...] = ()) -> Asked:

@@ -11,12 +11,12 @@ import pytest
 
 import recollect
 from recollect import Memory
-from recollect.search.known import Fit, fit, likelihood, signs
-from recollect.search.late import Late
+from recollect.models.embedding import TokenVectors
+from recollect.search.known import Fit, Late, fit, late_interaction, likelihood, signs, wanted
 from recollect.search.query.question import Question, read_question
 from recollect.search.scoring import ScoreInput
 from recollect.search.weights import KNOWN, KNOWN_INSTANT, KNOWN_QUALITY, LATE_ONE_CONVERSATION, ONE_CONVERSATION
-from recollect.store.passages import Features
+from recollect.store.passages import Features, TokenRows
 from tests.search.features_made import flags, pool
 
 TALKS = {
@@ -55,7 +55,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 @pytest.mark.parametrize("mode", ["instant", "quality"])
 def test_what_was_talked_of_is_known_and_what_was_not_is_not(memory: Memory, mode: str) -> None:
     if mode == "quality":
-        memory.embed()
+        memory.upkeep.embed()
     known = [memory.search(question, mode=mode).likelihood for question in ASKED]
     unknown = [memory.search(question, mode=mode).likelihood for question in STRANGE]
     assert min(known) > KNOWN > max(unknown), (known, unknown)
@@ -227,3 +227,53 @@ def test_a_word_or_two_fit_a_little_unless_they_are_rare_together_or_near_in_mea
     assert of("good dawn", some, known=0) is Fit.WELL
     assert of("my good morning", some) is Fit.WELL
     assert of("good morning to the sourdough starter", some) is Fit.WELL
+
+
+# Late interaction: each word piece of the question against the nearest of a message and of its neighbours.
+
+
+def row(*axes: int) -> TokenRows:
+    """A passage whose tokens are unit vectors along these axes."""
+    tokens = np.zeros((len(axes), 128), np.int8)
+    tokens[np.arange(len(axes)), axes] = 127
+    return TokenRows(np.array(axes, np.uint16), tokens)
+
+
+def question(*axes: int) -> TokenVectors:
+    return TokenVectors(*(getattr(row(*axes), name) for name in ("pieces", "tokens")))
+
+
+FEATURES = replace(
+    pool(flags(), flags(), flags()),
+    neighbours=np.array([[1, -1, 2, -1, -1], [2, 1, 3, -1, -1], [3, 2, -1, -1, -1]]),
+    piece_idf={5: 3.0, 6: 1.0},
+)
+ROWS = {1: row(5), 2: row(9), 3: row(6, 5)}
+
+
+def test_own_is_the_share_of_the_questions_idf_that_a_message_holds() -> None:
+    own = late_interaction(FEATURES, question(5, 6), ROWS).own
+    assert own == pytest.approx([0.75, 0, 1], abs=1e-4)
+
+
+def test_the_window_counts_the_one_before_more_than_the_one_after() -> None:
+    window = late_interaction(FEATURES, question(5, 6), ROWS).window
+    assert window == pytest.approx([0.75, (3 * 0.9 + 1 * 0.8) / 4, 1], abs=1e-4)
+
+
+def test_neighbours_are_wanted_too_each_once() -> None:
+    assert wanted(FEATURES) == [1, 2, 3]
+    assert wanted(FEATURES.take(np.array([0]))) == [1, 2]
+
+
+def test_a_message_without_tokens_holds_nothing() -> None:
+    empty = TokenRows(np.zeros(0, np.uint16), np.zeros((0, 128), np.int8))
+    own = late_interaction(FEATURES.take(np.array([0])), question(5), {1: empty}).own
+    assert own == pytest.approx([0])
+
+
+def test_a_conversation_holds_together_what_its_messages_hold_apart() -> None:
+    rows = {1: row(5), 2: row(6), 3: row(9)}
+    late = late_interaction(FEATURES, question(5, 6), rows)
+    assert late.together(np.array([7, 8, 8])) == pytest.approx(0.75, abs=1e-4)
+    assert late.together(np.array([7, 7, 8])) == pytest.approx(1, abs=1e-4)

@@ -15,8 +15,7 @@ import pytest
 import recollect
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
-from recollect.search.query.names import named
-from recollect.search.query.question import LONGEST_QUESTION, MOST_TERMS, read_question
+from recollect.search.query.question import LONGEST_QUESTION, MOST_TERMS, named, read_question
 from recollect.search.query.spelling import parts_of_compounds
 from recollect.text.terms import is_identifier
 

@@ -6,10 +6,8 @@ from datetime import datetime
 from typing import assert_type
 
 import recollect
-from recollect.answer.ask.answer import ChatAnswer, Step
-from recollect.answer.chat.events import AnswerWords
-from recollect.answer.chat.events import ChatAnswer as Turn
-from recollect.answer.research.report import Report
+from recollect.answer.results import AnswerWords, ChatAnswer, Report, Step
+from recollect.answer.results import ChatAnswer as Turn
 from recollect.record import Message, Role
 from recollect.search.results.result import Hit
 from recollect.testing import FakeModel
@@ -21,7 +19,7 @@ def in_a_program(memory: recollect.Memory) -> str:
     assert_type(results[0], Hit)
     assert_type(results[:2], tuple[Hit, ...])
     assert_type(results[0].best.message, Message)
-    assert_type(memory.stats().first, datetime | None)
+    assert_type(memory.upkeep.stats().first, datetime | None)
     assert_type(memory.ask("which bike?"), ChatAnswer)
     memory.store_message("A bike.", "user")
     for event in memory.ask_stream("which bike?"):

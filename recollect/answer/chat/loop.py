@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from recollect.answer.chat.events import Again, AnswerWords, ToolUsed
+from recollect.answer.results import Again, AnswerWords, ToolUsed
 from recollect.errors import ModelError
 from recollect.models.language.errors import BadAnswer, EmptyAnswer, LanguageModelError, WrongAnswer
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of

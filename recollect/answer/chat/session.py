@@ -13,17 +13,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 
-from recollect.answer.chat.behind import TurnWriter
-from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ChatEvent, ToolUsed
 from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
-from recollect.answer.chat.prompt import asked, system, talk
-from recollect.answer.chat.recent import RecentMessages, recent
+from recollect.answer.chat.prompt import RecentMessages, asked, recent, system, talk
 from recollect.answer.chat.sources import opened, used
-from recollect.answer.chat.turn import FinishedTurn, exchange
+from recollect.answer.chat.writing import FinishedTurn, TurnWriter, exchange
 from recollect.answer.evidence import SourcePassage, Wanted, sources_of
 from recollect.answer.graph import NamedEntity, Neighbourhood
-from recollect.answer.references.model import resolve
-from recollect.answer.references.rules import Resolution
+from recollect.answer.references.rules import Resolution, resolve
+from recollect.answer.results import Again, AnswerWords, ChatAnswer, ChatEvent, ToolUsed
 from recollect.context import Part
 from recollect.context.building import ContextBuilder
 from recollect.errors import InvalidInput, ModelError
@@ -33,8 +30,8 @@ from recollect.models.embedding.tokenizer import count_tokens_of
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import Said, talking
 from recollect.record import Conversation, NodeId
+from recollect.search.find import Find
 from recollect.search.query.request import MODES, one_of
-from recollect.search.several import Find
 from recollect.store import Space
 from recollect.text.clean import clean_text, clean_title, cut_recall, title_from
 
@@ -93,13 +90,6 @@ class Chat:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-
-    def resolve(self, conversation_id: NodeId, question: str, model: LanguageModel | None) -> Resolution:
-        """The question made whole, or as it was."""
-        self._parts.behind.settle(conversation_id)
-        with self._parts.space.view() as view:
-            before = recent(view, conversation_id)
-            return resolve(question, before.lines, model, Neighbourhood(view).nearness)
 
     def turn(
         self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from recollect.answer.evidence import Evidence
-from recollect.answer.extract.choosing import MOST_CITED, Chooser
-from recollect.answer.extract.code import code
-from recollect.answer.extract.decision import decision
-from recollect.answer.extract.overview import retrieval, synthesis
-from recollect.answer.extract.quote import Draft, best_quote
-from recollect.answer.extract.succession import in_succession
-from recollect.answer.extract.telling import QuoteGroup, by_nearness, tell
+from recollect.answer.extract.choosing import MOST_CITED, Chooser, in_succession
+from recollect.answer.extract.drafts import code, decision, retrieval, synthesis
+from recollect.answer.extract.quotes import Draft, QuoteGroup, best_quote, by_nearness, tell
 from recollect.answer.intents import Intent
 
 __all__ = ["Draft", "best_quote", "extract", "nearest"]

@@ -6,12 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from recollect.answer.evidence import Evidence, SourcePassage, Statement
-from recollect.answer.extract import showing
-from recollect.answer.extract.quote import FIRST, Quote, dated, size_of, stated
-from recollect.answer.extract.spans import Place, SpanKind
-from recollect.answer.extract.weighing import Scale, Weighed
+from recollect.answer.extract import quotes as showing
+from recollect.answer.extract.quotes import FIRST, Quote, dated, size_of, stated
+from recollect.answer.extract.weighing import FIGURE, PASSING, STATE, Place, Scale, SpanKind, Weighed
 from recollect.answer.intents import Intent
-from recollect.record import Message, NodeId
+from recollect.record import Message, NodeId, Role, iso
 from recollect.text.terms import terms
 
 MOST_WORDS = 112  # of the 120 of an answer: the rest is for dashes and headings
@@ -19,7 +18,7 @@ MOST_CITED = 5
 _LEAST = 16  # words that each quote may have
 _COMPARED = 5  # passages that are put in an order of our own
 _SENTENCE = 0.25  # of a passage's score, what its best sentence is worth (benchmarks/ask.py)
-_LONGEST = 60, 36, 26, 20  # words of a quote: as many as leave room for all quotes
+_QUOTE_WORDS = 60, 36, 26, 20  # words of a quote: as many as leave room for all quotes
 _ALL = 0.99  # of what is asked for, that a fact must hold to be told first
 _ASKED = 12  # words of a question before its answer
 _NEAR, _NEAR_WORDS = 3.0, 18  # below the best is only near; words of what is near
@@ -132,7 +131,7 @@ class Chooser:
         """The quotes, each as long as there is room for all of them; what is left over goes to the first ones."""
         quotes = dated(quotes)
         fitted = list[Quote]()
-        for longest in _LONGEST:
+        for longest in _QUOTE_WORDS:
             short = [quote if size_of(quote) <= longest else self._cut(quote, longest) for quote in quotes]
             fitted = self._fitted(short, words)
             if len(fitted) == len(quotes):
@@ -241,3 +240,55 @@ def _code_in(told: Sequence[Weighed], place: Place) -> bool:
 
 def _voice(message: Message) -> tuple[str, str]:
     return message.role.value, message.speaker or ""
+
+
+# What was said of one thing at different times with different figures: the latest holds, and the others held
+# before.
+
+_SAME = 0.7  # of the words but figures, what two statements have in common at least (Jaccard)
+_LONGEST_STATE = 24  # words: what is longer says more than one thing
+
+
+def in_succession(quotes: Sequence[Quote]) -> list[Quote]:
+    """The quotes, those of one state together and told with the time from which each held, the latest first."""
+    told, left = list[Quote](), list(quotes)
+    while left:
+        first = left.pop(0)
+        same = [other for other in left if _succeeds(first, other)]
+        left = [other for other in left if other not in same]
+        if not same:
+            told.append(first)
+            continue
+        states = sorted([first, *same], key=lambda quote: iso(quote.message.timestamp) or "", reverse=True)
+        told += [_since(quote, "Before that, since" if place else "Since") for place, quote in enumerate(states)]
+    return told
+
+
+def _since(quote: Quote, since: str) -> Quote:
+    return replace(quote, instead=f"{since} {showing.day(quote.message.timestamp)}: “{quote.text}”", is_near=False)
+
+
+def _succeeds(one: Quote, other: Quote) -> bool:
+    """Whether both say of the same thing how it is, with other figures, on different days."""
+    if not (_is_state(one) and _is_state(other)) or _day(one) == _day(other):
+        return False
+    words = [frozenset(term for term in terms(quote.text) if not term[0].isdigit()) for quote in (one, other)]
+    figures = [frozenset(FIGURE.findall(quote.text)) for quote in (one, other)]
+    return figures[0] != figures[1] and len(words[0] & words[1]) >= _SAME * len(words[0] | words[1])
+
+
+def _is_state(quote: Quote) -> bool:
+    """Whether the asker said how something is, rather than how it was or is today."""
+    text = quote.text
+    return (
+        quote.message.role is Role.USER
+        and quote.message.timestamp is not None
+        and not (quote.instead or quote.asked)
+        and showing.size(text) <= _LONGEST_STATE
+        and bool(FIGURE.search(text) and STATE.search(text))
+        and not PASSING.search(text)
+    )
+
+
+def _day(quote: Quote) -> str:
+    return showing.day(quote.message.timestamp)

@@ -7,33 +7,269 @@ is a greeting.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
 
-from recollect.answer.extract.signs import (
-    ASKS_WHY,
-    CODE,
-    GREETING,
-    LABEL,
-    NUMBER,
-    OFFER,
-    PLACE,
-    REASON,
-    TIME,
-    UNMARKED,
-)
-from recollect.answer.extract.spans import QuoteSpan, SpanKind, spans
 from recollect.answer.intents import Intent
 from recollect.index.passages import is_person
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Message, Role
 from recollect.search.query.question import Question, read_question
 from recollect.search.results.snippet import densest
+from recollect.text.dates import ANY_MONTH, ANY_WEEKDAY
+from recollect.text.markdown import code_blocks
+from recollect.text.sentences import sentence_places
 from recollect.text.terms import terms
+
+
+def _signs(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.VERBOSE)
+
+
+NUMBER = _signs(
+    r"\d | \b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|half|hundred|thousand|once|twice)\b"
+    r" | [一二三四五六七八九十]"
+)
+FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+#: How something is, and that it is so for a day alone.
+STATE = _signs(r"\b(?: is|are|am | has|have | costs?|weighs?|lasts?|charges? )\b | ['’](?:s|m|re)\b")
+PASSING = _signs(
+    r"\b(?: today|tonight|yesterday|tomorrow | this\ (?:morning|afternoon|evening|week|month|time) | currently\ at"
+    r" | was|were|had )\b | \?"
+)
+TIME = _signs(
+    rf"""\b(?:19|20)\d\d\b | \b\d{{1,2}}(?: :\d\d | \s?[ap]m\b | (?:st|nd|rd|th)\b ) | \b(?:
+        {ANY_MONTH}
+      | {ANY_WEEKDAY} | today|tonight|yesterday|tomorrow | ago|last|next
+      | week(?:end|s)?|month|years? | spring|summer|autumn|winter | morning|evening | since|until
+    )\b | \d+[月日年号] | 昨天|今天|明天|上周|下周"""
+)
+PLACE = re.compile(r"\b(?:in|at|to|from|near|on|by)\s+(?:the\s+)?[A-Z]\w+|\b(?:street|road|city|town|park|beach)\b")
+#: That a reason is given, plainly or by the way.
+CAUSE = _signs(
+    r"""\b(?:
+        because|since|therefore|hence | so\ that | due\ to | thanks\ to | in\ order\ to | the\ (?:main\ )?reasons?
+      | deciding | which\ (?:is\ why|means) | that(?:'s|\ is)\ why | the\ point\ is | inspired
+    )\b | 因为|所以|由于|为了"""
+)
+REASON = _signs(
+    CAUSE.pattern
+    + r""" | \b(?:
+        otherwise | so\ (?:i|we)\b | instead\ of | rather\ than | better|cheaper|simpler|easier|faster|safer
+      | benefits?|advantages?|drawbacks? | matters?|important | need(?:s|ed)? | want(?:s|ed)?\ to | makes?
+      | reminds? | love[sd]? | hope
+    )\b"""
+)
+CHOICE = _signs(
+    r"""\b(?:
+        decid(?:ed|e|ing) | decision | chose|chosen | (?:i|we)['’]?(?:ll|d)?\ (?:go|choose|pick|use|take|keep|stay|drop)
+      | (?:going|go|went|gone)\ (?:with|for) | settled?\ (?:on|for) | picked|opted|agreed|dropped
+      | let['’]s\ (?:go|use|take|do|keep|drop) | switch(?:ed|ing)?\ to | mov(?:ed|ing)\ to | ended\ up
+      | no\ \w+\ for\ now | signed|bought|booked|ordered|hired|accepted|rejected|cancelled
+    )\b | 决定|选择了?|最终"""
+)
+ASKS_WHY = _signs(r"\bwhy\b | \bhow\ come\b | \breasons?\b | 为什么|原因")
+
+#: How questions begin, and what one says that tells something as well.
+QUESTION = _signs(
+    r"""\W*(?:(?:and|so|but|also|then|or|ok(?:ay)?|hey|hi|great|thanks|well|now|hmm)\b[,:!.\ ]*){0,3}(?:
+        what|which|who|whom|whose|when|where|why|how | is|are|was|were|am | do|does|did
+      | can|could|would|will|shall|should|may|might | has|have|had | any|if
+    )\b | [^?]{0,200}[吗呢么][?？]"""
+)
+UNMARKED = _signs(
+    r"""\W*(?:(?:and|so|but|ok(?:ay)?|now|hi|hey)\b[,:.\ ]*){0,2}(?:
+        (?:what|which|how|why|who|where)\b(?!.*[.!:;…]\s*$)
+      | how\ (?:do|can|to)\b | (?:can|could|should|do|does)\ (?:i|we|you)\b
+    )[^.!]*$"""
+)
+TELLS = _signs(r"\b(?:i|we)(?:['’](?:m|ve|d)|\ (?:am|was|have|had|want(?:ed)?|need(?:ed)?|got|made|just))\b")
+
+GREETING = _signs(
+    r"""(?:\W*(?:
+        hi|hey|hello | thanks?|thank\ you | so\ much|a\ lot|very\ much | sure|great|ok(?:ay)?|wow|nice|cool|done|right
+      | yes|yeah|yep|no|nope | good\ (?:question|morning|idea|plan|catch|choice|point|luck) | got\ it | of\ course
+      | absolutely|certainly|exactly|agreed|perfect|awesome | bye|take\ care | you['’]re\ welcome
+      | sounds\ (?:good|great) | that['’]s\ (?:so\ |really\ )?(?:great|awesome|amazing|cool|good|nice)
+      | for\ (?:the|your)\ (?:help|advice|tips?|information)
+    )\b)*\W*"""
+)
+OFFER = _signs(
+    r"""\W*(?:
+        (?:i\ )?hope\ (?:this|that|it)\ helps? | let\ me\ know | feel\ free | happy\ to\ help | would\ you\ like
+      | do\ you\ want\ me\ to | i['’](?:d|ll)\ be\ happy | shall\ i\b | if\ you\ have\ any | good\ luck
+      | if\ you\ (?:need|want|like)\b.{0,60}(?:let\ me\ know|ask|tell\ me)
+    )"""
+)
+REFERS = _signs(
+    r"""\W*(?:
+        it|its|it's | they|their|they're|them | this|that|that's|those|these | he|she|his|her | there|then
+      | so|but|and|also|however|instead|otherwise|therefore|because | both|such|neither|either|same|one|which|or
+      | yes|no|yeah|yep|sure
+    )\b | \W*(?:它|他|她|这|那|但|所以|因此|而且)"""
+)
+CODE = re.compile(r"[{}<>;=\\|$]|\(\)|->")
+#: A name with which some exports begin each message.
+LABEL = re.compile(r"\W{0,2}[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*){0,2}:\s+")
+
+
+# A message cut into what can be quoted: sentences, items of lists, rows of tables, blocks of code, with their
+# places.
+
+Place = tuple[int, int]
+
+
+class SpanKind(StrEnum):
+    """What a span is."""
+
+    SENTENCE = "sentence"
+    ITEM = "item"
+    ROW = "row"
+    HEADING = "heading"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteSpan:
+    """`content[start:end]`. `lead` is the place of what introduces it, `before` that of the sentence it follows in its
+    paragraph. `language` is what a block of code says it is in.
+    """
+
+    kind: SpanKind
+    start: int
+    end: int
+    lead: Place | None = None
+    before: Place | None = None
+    language: str = ""
+
+    def of(self, content: str) -> str:
+        """The words."""
+        return content[self.start : self.end]
+
+    def asks(self, content: str) -> bool:
+        """Whether it is a question and tells nothing besides: "I moved to Rome in May, what should I see?" does."""
+        text = self.of(content).rstrip("\"'”’)*_ ")
+        if not text.endswith(("?", "？", "؟")):
+            return False
+        return len(text) < _SHORT_QUESTION or (bool(QUESTION.match(text)) and not TELLS.search(text))
+
+
+_ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+•–][ \t]+(?:\[[ xX]\][ \t]+)?|\(?\d{1,3}[.)、][ \t]+)")
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+|[ \t]*(\*\*|__)[^*_\n]{1,80}\1:?[ \t]*$")
+_QUOTED = re.compile(r"[ \t]*>[ \t]?")
+_RULE = re.compile(r"[\s|:*_=–-]*")
+_SHORT_QUESTION = 60  # characters
+_WRAPPED = 50  # characters of a line that may be cut where the next one goes on
+
+
+def spans(content: str) -> list[QuoteSpan]:
+    """All of a message, in order, without what only lays it out."""
+    found: list[QuoteSpan] = []
+    at = 0
+    for block in code_blocks(content):
+        found += _prose(content, at, block.start)
+        at = block.end
+        if code := block.of(content).rstrip():
+            lead = _lead_of_code(content, found)
+            found.append(QuoteSpan(SpanKind.CODE, block.first, block.first + len(code), lead, language=block.language))
+    return found + list(_prose(content, at, len(content)))
+
+
+def _lead_of_code(content: str, found: list[QuoteSpan]) -> Place | None:
+    """The last line before a block, which says what it is."""
+    if not found or found[-1].kind is SpanKind.CODE:
+        return None
+    last = found[-1]
+    return last.start, last.end
+
+
+def _prose(content: str, start: int, end: int) -> Iterator[QuoteSpan]:
+    lead: Place | None = None
+    before: Place | None = None
+    head: Place | None = None
+    for first, last in _lines(content, start, end):
+        line = content[first:last]
+        if not line.strip() or _RULE.fullmatch(line):
+            before = None
+            continue
+        if line.lstrip().startswith("|") and line.count("|") > 1:
+            if head is None:
+                head = (first, last)
+            else:
+                yield QuoteSpan(SpanKind.ROW, *_cells(content, first, last), head)
+            continue
+        head = None
+        marked = _HEADING.match(line)
+        if marked:
+            at = first + (marked.end() if not marked[1] else 0)
+            lead, before = _trimmed(content, at, last), None
+            if lead[0] < lead[1]:
+                yield QuoteSpan(SpanKind.HEADING, *lead)
+            continue
+        item = _ITEM.match(line)
+        begins = first + (item.end() if item else 0)
+        if quoted := _QUOTED.match(content, begins, last):
+            begins = quoted.end()
+        before = None if item else before
+        for one in sentence_places(content, begins, last):
+            kind = SpanKind.ITEM if item else SpanKind.SENTENCE
+            yield QuoteSpan(kind, *one, lead if item or before is None else None, before)
+            before = one
+        if before is not None and content[: before[1]].rstrip("*_ ").endswith((":", "：")):
+            if not item:
+                lead = before
+        elif not item:
+            lead = None
+
+
+def _lines(content: str, start: int, end: int) -> Iterator[Place]:
+    """The lines, those in one that were cut only to be short."""
+    first = start
+    while first < end:
+        last = content.find("\n", first, end)
+        last = end if last < 0 else last
+        while last < end and _goes_on(content, first, last, end):
+            after = content.find("\n", last + 1, end)
+            last = end if after < 0 else after
+        yield first, last
+        first = last + 1
+
+
+def _goes_on(content: str, first: int, last: int, end: int) -> bool:
+    line = content[content.rfind("\n", first, last) + 1 : last].rstrip() if "\n" in content[first:last] else ""
+    line = line or content[first:last].rstrip()
+    if content.count("`", first, last) % 2:  # within code
+        return True
+    following = content[last + 1 : end].lstrip(" \t")
+    return (
+        len(line) >= _WRAPPED
+        and line[-1] not in ".!?:;|。！？：…"
+        and bool(following)
+        and following[0].islower()
+        and not _ITEM.match(following)
+    )
+
+
+def _cells(content: str, start: int, end: int) -> Place:
+    """A row of a table without the bars that frame it."""
+    first, last = _trimmed(content, start, end)
+    first, last = _trimmed(content, first + (content[first] == "|"), last - (content[last - 1] == "|"))
+    return (first, last) if first < last else _trimmed(content, start, end)
+
+
+def _trimmed(content: str, start: int, end: int) -> Place:
+    while start < end and content[start].isspace():
+        start += 1
+    while end > start and content[end - 1].isspace():
+        end -= 1
+    return start, end
+
 
 _LONG, _AROUND = 16_000, 12_000  # characters of a message, and of what is read of a longer one
 _LONG_QUESTION = 140  # characters

@@ -10,10 +10,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from recollect.answer.references.anaphora import Anaphor, Wants, anaphora
+from recollect.answer.references.anaphora import Anaphor, Wants, anaphora, completed
 from recollect.answer.references.candidates import Referent, TurnText, candidates
-from recollect.answer.references.ellipsis import completed
 from recollect.derive.entities.message import found_in
+from recollect.errors import ModelError
+from recollect.models.language.base import LanguageModel
+from recollect.models.language.prompts import request
+from recollect.models.language.transcript import TranscriptEntry, material
+from recollect.record import NodeId
 from recollect.text.language import is_english
 from recollect.text.terms import STOP_WORDS, words
 
@@ -52,7 +56,7 @@ class Resolution:
         return self.text != self.question
 
 
-def resolve(question: str, lines: Sequence[TurnText], neighbours: Neighbours | None = None) -> Resolution:
+def resolve_by_rules(question: str, lines: Sequence[TurnText], neighbours: Neighbours | None = None) -> Resolution:
     """The question with what its references stand for, by what was said before it; else as it was."""
     as_it_was = Resolution(question, question)
     if not lines or not _reads_english(question, lines):
@@ -186,3 +190,57 @@ def _one(verb: str) -> str:
     """The verb for one, where "they" was a company: "do they" becomes "does Acme"."""
     single = _ONE_FOR_MANY[verb.lower()]
     return single.capitalize() if verb[0].isupper() else single
+
+
+# References resolved by a language model, and its answer held to what was said: it may put names in, not words of
+# its own.
+
+_READ = 1_200  # characters of a message
+_MOST_TOKENS = 2_500
+_LONGER = 200  # characters, beside twice the question
+_WORD = re.compile(r"[^\W_]+")
+_REFERS = frozenset(
+    "it its he him his she her hers they them their theirs there this that these those one ones what how about and so".split()
+)
+_STEM = 4  # letters by which a word is known again: "scales" is "scale"
+
+
+def resolve(
+    question: str, lines: Sequence[TurnText], model: LanguageModel | None, neighbours: Neighbours | None = None
+) -> Resolution:
+    """The question made whole, by the model where there is one and it is worth asking, else by rules."""
+    if model is not None and lines and may_refer(question):
+        try:
+            answer = model.complete(request("references", _text(question, lines)))
+        except ModelError:
+            return resolve_by_rules(question, lines, neighbours)
+        whole = " ".join(str(answer.data["whole"]).split())
+        if whole == " ".join(question.split()):
+            return Resolution(question, question)
+        if _is_faithful(whole, question, lines):
+            said = tuple(Reference(one["said"], one["meant"]) for one in answer.data["references"])
+            return Resolution(question, whole, said, answer.model)
+    return resolve_by_rules(question, lines, neighbours)
+
+
+def _text(question: str, lines: Sequence[TurnText]) -> str:
+    entries = [
+        TranscriptEntry(NodeId(str(number)), "user" if line.is_user else "assistant", line.text[:_READ])
+        for number, line in enumerate(lines)
+    ]
+    entries.append(TranscriptEntry(NodeId("question"), "user, the question", question))
+    return material(entries, most_tokens=_MOST_TOKENS).text
+
+
+def _is_faithful(whole: str, question: str, lines: Sequence[TurnText]) -> bool:
+    """Whether nothing of the question is lost, and nothing new but what was said before."""
+    if len(whole) > 2 * len(question) + _LONGER:
+        return False
+    asked, told = _words(question), _words(whole)
+    heard = asked.union(*(_words(line.text) for line in lines))
+    return asked - _REFERS <= told and told - heard <= STOP_WORDS
+
+
+def _words(text: str) -> set[str]:
+    """Words by their beginnings; small words as they are."""
+    return {word if word in STOP_WORDS | _REFERS else word[:_STEM] for word in map(str.lower, _WORD.findall(text))}

@@ -2,32 +2,140 @@
 
 So it survives a kill, it is copied and exported with the memory, and what it was drawn from leads to it: whoever
 forgets a message forgets the reports that were made of it (recollect.ingest.forget). While somebody works on it,
-nobody else can (claim.py).
+nobody else can.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import platform
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from recollect.answer.research import claim
-from recollect.answer.research.budget import Budget
 from recollect.answer.research.plan import ResearchPlan, SubQuery
-from recollect.answer.research.report import Report, SavedReport
+from recollect.answer.results import Report, SavedReport
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.importers.documents.markdown import headings
 from recollect.ingest import Ingest
 from recollect.ingest.drawn import DRAWN_FROM
-from recollect.models.language.usage import NOTHING_USED, Usage
-from recollect.record import HIDDEN, REPORTS, Document, NodeId, iso, parse_time
+from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
+from recollect.record import HIDDEN, REPORTS, Document, NodeId, iso, new_id, parse_time
 from recollect.record.tree import Heading, outline
+from recollect.runtime.processes import has_ended
 from recollect.store import Space, Where
 from recollect.store.transfer import every
+
+#: Tokens that a report and the prompt for it have at least.
+LEAST_TOKENS = 6_000
+
+_TOLD = 2_500  # tokens of what a model is told besides the material
+_ANSWER, _LONGEST = 0.25, 2_500  # of what is left, what a report may have, and tokens that it has at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """The limits. `rounds`: 1 looks once, 2 looks again for what is missing. `calls` and `tokens` are of the model, the
+    report's included; `seconds` is after how long nothing new is begun but the report.
+    """
+
+    rounds: int = 2
+    calls: int = 6
+    tokens: int = 40_000
+    seconds: float = 180.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.rounds <= 5:
+            raise InvalidInput(f"{self.rounds} rounds are out of range.", hint="Use 1 to 5.")
+        if self.calls < 1:
+            raise InvalidInput("A report by a model takes one call at least.", hint="Use model none for no call.")
+        if self.tokens < LEAST_TOKENS:
+            raise InvalidInput(f"{self.tokens} tokens are too few for a report.", hint=f"Use {LEAST_TOKENS} or more.")
+        if self.seconds <= 0:
+            raise InvalidInput("There has to be some time.")
+
+
+@dataclass(slots=True)
+class Spending:
+    """What was spent so far. Time counts from when this run began; calls and tokens from when the research did."""
+
+    budget: Budget
+    usage: Usage = NOTHING_USED
+    cost: float | None = 0.0
+    clock: Callable[[], float] = time.monotonic
+    _began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.clock()
+
+    def take(self, usage: Usage, cost: float | None) -> None:
+        """Counts a call."""
+        self.usage += usage
+        self.cost = total_cost((self.cost, cost))
+
+    @property
+    def in_time(self) -> bool:
+        """Whether something new may be begun."""
+        return self.clock() - self._began < self.budget.seconds
+
+    def allows(self, tokens: int) -> bool:
+        """Whether a call of so many tokens may be made, and the report after it."""
+        left = self.budget.tokens - self.usage.tokens
+        return self.in_time and self.budget.calls - self.usage.calls > 1 and left - tokens >= LEAST_TOKENS
+
+    @property
+    def allows_report(self) -> bool:
+        """Whether there is a call and room left for the report."""
+        return self.usage.calls < self.budget.calls and self.budget.tokens - self.usage.tokens >= LEAST_TOKENS
+
+    @property
+    def for_report(self) -> tuple[int, int]:
+        """How many tokens the material of the report may have, and the report."""
+        left = self.budget.tokens - self.usage.tokens
+        answer = min(int(left * _ANSWER), _LONGEST)
+        return left - _TOLD - answer, answer
+
+
+# Who works on a piece of research: one at a time, so that nothing is paid for twice.
+
+#: How long a claim holds without being renewed.
+LENGTH = timedelta(seconds=60)
+
+_HELD = "held"
+
+
+def claimant() -> str:
+    """A name for who works now: the machine, the process, and one of several in it."""
+    return f"{platform.node()}/{os.getpid()}/{new_id()}"
+
+
+def claimed(kept: Mapping[str, Any], by: str, now: datetime) -> dict[str, Any]:
+    """What is kept of a piece of research, held by this claimant from now on."""
+    return {**kept, _HELD: [by, iso(now + LENGTH)]}
+
+
+def unclaimed(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The same, held by nobody."""
+    return {name: value for name, value in kept.items() if name != _HELD}
+
+
+def holder(kept: Mapping[str, Any], now: datetime) -> str:
+    """Who holds it; nothing where nobody does any more."""
+    name, until = kept.get(_HELD) or ("", None)
+    ends = parse_time(until) if until else None
+    return name if ends is not None and ends > now and not _is_over(name) else ""
+
+
+def _is_over(name: str) -> bool:
+    """Whether that process ran here and has ended. Where this cannot be told, it has not."""
+    machine, _, rest = name.rpartition("/")[0].rpartition("/")
+    return machine == platform.node() and rest.isdigit() and has_ended(int(rest))
+
 
 #: What is kept of research, in the metadata of its document.
 KEPT = "research"
@@ -47,7 +155,7 @@ class ResearchRun:
     """Research under way: what was asked, and what was learned of it so far, model answers above all.
 
     `filters` are those of the search, as they were given; relative dates are told from `created`. After `looked` rounds
-    it was judged what is missing. `by` is who works on it (claim.py).
+    it was judged what is missing. `by` is who works on it.
     """
 
     id: NodeId
@@ -60,7 +168,7 @@ class ResearchRun:
     missing: tuple[str, ...] = ()
     usage: Usage = NOTHING_USED
     cost: float | None = 0.0
-    by: str = field(default_factory=claim.claimant)
+    by: str = field(default_factory=claimant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +185,7 @@ class ResearchStore:
         Raises NotFound where one of them, or the research itself, was deleted meanwhile.
         """
         title = run.plan.title if run.plan is not None else run.question
-        metadata = {HIDDEN: True, KEPT: claim.claimed(_as_kept(run), run.by, self.clock())}
+        metadata = {HIDDEN: True, KEPT: claimed(_as_kept(run), run.by, self.clock())}
         self._write(Document(run.id, REPORTS, title, run.question, None, run.created, metadata), sources, run.by)
 
     def finish(self, run: ResearchRun, report: Report, sources: Sequence[NodeId], now: datetime) -> None:
@@ -106,7 +214,7 @@ class ResearchStore:
             self._quietly(lambda: self._hold(run, release=True))
 
     def _beat(self, run: ResearchRun, ended: threading.Event) -> None:
-        while not ended.wait(claim.LENGTH.total_seconds() / 3):
+        while not ended.wait(LENGTH.total_seconds() / 3):
             self._quietly(lambda: self._hold(run))
 
     def _hold(self, run: ResearchRun, *, release: bool = False) -> None:
@@ -118,7 +226,7 @@ class ResearchStore:
             if document is None or document.erased or _is_finished(document):
                 return
             kept = document.metadata[KEPT]
-            kept = claim.unclaimed(kept) if release else claim.claimed(kept, run.by, self.clock())
+            kept = unclaimed(kept) if release else claimed(kept, run.by, self.clock())
             held = replace(document, metadata={**document.metadata, KEPT: kept})
             try:
                 self.ingest.made(held, sources, self._same(document, run.by))
@@ -155,7 +263,7 @@ class ResearchStore:
         return check
 
     def _holder(self, document: Document) -> str:
-        return claim.holder(document.metadata[KEPT], self.clock())
+        return holder(document.metadata[KEPT], self.clock())
 
     def unfinished(self, name: str | None = None) -> ResearchRun:
         """The research that was interrupted: the newest that nobody works on, or that of an id or the end of one.

@@ -8,28 +8,21 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
-from recollect.answer.ask.answer import Step
-from recollect.answer.ask.generate import Generated
-from recollect.answer.chat.events import Again, AnswerWords
+from recollect.answer.ask import Generated
 from recollect.answer.chat.loop import failure, usage_of
 from recollect.answer.evidence import first_conversations
-from recollect.answer.research import gaps, plan
-from recollect.answer.research.budget import Spending
-from recollect.answer.research.findings import Finding, Findings
-from recollect.answer.research.markdown import sources
-from recollect.answer.research.plan import SubQuery, shown
-from recollect.answer.research.quoting import quoted
-from recollect.answer.research.report import Report, ReportEvent, ReportPart
-from recollect.answer.research.saving import ResearchRun, ResearchStore, with_queries
-from recollect.answer.research.searching import search_all
-from recollect.answer.research.writing import write
+from recollect.answer.research import plan
+from recollect.answer.research.plan import Finding, Findings, SubQuery, search_all, shown
+from recollect.answer.research.saving import ResearchRun, ResearchStore, Spending, with_queries
+from recollect.answer.research.writing import quoted, sources, write
+from recollect.answer.results import Again, AnswerWords, Report, ReportEvent, ReportPart, Step
 from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.talk import TalkingModel, talking
 from recollect.models.language.usage import Usage
 from recollect.record import NodeId
+from recollect.search.find import Find
 from recollect.search.query.request import Search
-from recollect.search.several import Find
 from recollect.store import Space
 
 _UNSAVED = "This report is not saved: it proves nothing."
@@ -111,17 +104,19 @@ class _Work:
         made: plan.ResearchPlan | None = None
         if self.model is not None and self.spending.allows(_PLAN):
             model = self.model
-            made = self._asked(lambda: plan.by_model(model, question, found), "a plan")
-        self._keep(replace(self.run, plan=made or plan.by_rules(question, found)))
+            made = self._asked(lambda: plan.plan_by_model(model, question, found), "a plan")
+        self._keep(replace(self.run, plan=made or plan.plan_by_rules(question, found)))
 
     def _look(self, round_: int) -> None:
         """Judges what is missing, and adds the searches that may find it to the plan."""
         question = self.search.query.text
-        made: gaps.Gaps | None = None
+        made: plan.Gaps | None = None
         if self.model is not None and self.findings.passages and self.spending.allows(_GAPS):
             model = self.model
-            made = self._asked(lambda: gaps.by_model(model, question, self.findings, round_ + 1), "what is missing")
-        made = made or gaps.by_rules(question, self.findings, round_ + 1)
+            made = self._asked(
+                lambda: plan.gaps_by_model(model, question, self.findings, round_ + 1), "what is missing"
+            )
+        made = made or plan.gaps_by_rules(question, self.findings, round_ + 1)
         run = replace(with_queries(self.run, made.queries), looked=round_, missing=made.missing)
         self._keep(run)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recollect import record
-from recollect.answer.tools.finding import FoundText
+from recollect.answer.tools.base import FoundText
 from recollect.record import iso
 from recollect.record.nodes import MessageChunk, ToolCallChunk
 from recollect.search.results.snippet import excerpt

@@ -192,7 +192,7 @@ def _looked_up(what: str, before: Sequence[str]) -> Sequence[str]:
         if not run.has_memory():
             return ()
         memory = run.memory()
-        return sorted(memory.namespaces()) if what == "namespaces" else sorted(memory.stats().by_source)
+        return sorted(memory.upkeep.namespaces()) if what == "namespaces" else sorted(memory.upkeep.stats().by_source)
 
 
 # Each script hands over the words typed so far, the last of which is to be completed (complete.py), and shows the

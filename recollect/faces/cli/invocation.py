@@ -136,7 +136,7 @@ class Invocation:
             self._refuse_file_as_folder()
             return self._opened is not None or self.store.exists()
         memory = self.memory()
-        return memory.stored_embedder() is not None or memory.namespace in memory.namespaces()
+        return memory.upkeep.stored_embedder() is not None or memory.namespace in memory.upkeep.namespaces()
 
     def last_hit(self, number: int) -> LastHit | LastDocument:
         """A hit of the last search, counted from 1.
@@ -164,7 +164,7 @@ class Invocation:
 
     def _whose(self) -> str:
         """Of which namespace, where others are there."""
-        return f"of {self.settings.namespace} " if self._opened and self._opened.namespaces() else ""
+        return f"of {self.settings.namespace} " if self._opened and self._opened.upkeep.namespaces() else ""
 
     def _refuse_file_as_folder(self) -> None:
         if not isinstance(self.store, Path):

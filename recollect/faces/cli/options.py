@@ -38,7 +38,7 @@ def period(since: str | None, until: str | None, before: str | None) -> tuple[da
     if since is None and until is None and before is None:
         return None, None
     from recollect.record import utc_now
-    from recollect.search.query.times import read_period
+    from recollect.search.query.request import read_period
 
     return read_period(since, until, before, utc_now(), prefix="--")
 

@@ -15,8 +15,7 @@ from recollect.faces.present.views import as_json
 from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall
 from recollect.record.tree import place_in
 from recollect.search.query.request import KIND_ALIASES
-from recollect.search.results.readable import cells, is_row, is_ruler
-from recollect.search.results.snippet import marking, marks_in
+from recollect.search.results.snippet import cells, is_row, is_ruler, marking, marks_in
 from recollect.text import markdown
 from recollect.text.terms import terms
 

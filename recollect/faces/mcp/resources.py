@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from mcp_types import Annotations, Resource, ResourceTemplate, TextResourceContents
 
-from recollect.answer.tools.desk import day_of
+from recollect.answer.tools.output import day_of
 from recollect.errors import InvalidInput, NotFound
 from recollect.faces.mcp.links import SCHEME, part, part_in, resource
 from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
@@ -118,7 +118,7 @@ def _summary(memory: Memory, name: str) -> str:
 
 def _message(memory: Memory, name: str) -> str:
     own, start = part_in(name)
-    message = memory.get_message_by_id(own)
+    message = memory.toolbox().get_message_by_id(own)
     return _in_parts(transcript([message]), "message", message.id, start)
 
 

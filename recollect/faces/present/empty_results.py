@@ -24,7 +24,7 @@ class EmptyResults:
     @cached_property
     def stats(self) -> Counts:
         """What is in the memory."""
-        return self._memory.stats()
+        return self._memory.upkeep.stats()
 
     @property
     def is_empty(self) -> bool:
@@ -50,7 +50,7 @@ class EmptyResults:
     @cached_property
     def unfiltered(self) -> tuple[str, str] | None:
         """The words without filters and operators, and how much they find."""
-        from recollect.search.query.syntax import parse_query
+        from recollect.search.query.request import parse_query
 
         plain = parse_query(self._query).text
         return self._counted(plain, {}) if any(self._filters.values()) or plain != self._query else None

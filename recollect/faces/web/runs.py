@@ -223,7 +223,7 @@ def sources_known(request: Request, memory: Memory) -> list[str]:
     """The sources of a namespace, for a form; none while they are still being counted, of very many messages."""
 
     def work(tell: Callable[[Any], None]) -> list[str]:
-        return sorted(memory.stats().by_source)
+        return sorted(memory.upkeep.stats().by_source)
 
     run = runs_of(request).fresh("sources", str(memory.namespace), work, seconds=60.0, patience=0.3)
     return run.result or []

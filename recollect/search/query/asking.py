@@ -11,10 +11,9 @@ import numpy as np
 
 from recollect.models.embedding import Embedder, TokenEmbedder, TokenVectors
 from recollect.models.embedding.packaged import reads_latin_alone
-from recollect.search.query.forms import other_forms, surface
-from recollect.search.query.names import named, without_names
-from recollect.search.query.question import Question, read_question
+from recollect.search.query.question import Question, named, read_question, without_names
 from recollect.search.query.request import Search
+from recollect.search.query.spelling import other_forms, surface
 from recollect.search.weights import FEW_TERMS, LIKE_SHARE
 from recollect.store import View
 from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, Partition

@@ -16,7 +16,7 @@ __all__ = ["memory", "model", "patient", "provider", "quiet", "server", "store"]
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine changes no answer."""
-    monkeypatch.setattr("recollect.answer.ask.understand.PATIENCE", 60.0)
+    monkeypatch.setattr("recollect.answer.ask.PATIENCE", 60.0)
 
 
 @pytest.fixture

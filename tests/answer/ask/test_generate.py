@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.ask.answer import AskAnswer, Step
-from recollect.answer.ask.generate import prompt
-from recollect.answer.chat.events import Again, AnswerWords
+from recollect.answer.ask import prompt_for
 from recollect.answer.evidence import Evidence, SourcePassage
 from recollect.answer.intents import Intent, IntentSettings
+from recollect.answer.results import Again, AnswerWords, AskAnswer, Step
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.models.language.errors import ModelNotReady
@@ -172,9 +171,9 @@ def test_nothing_is_asked_of_a_model_where_nothing_was_found(memory: Memory, ser
 def test_nothing_is_written(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("Jobs [1]."))
-    before = memory.stats()
+    before = memory.upkeep.stats()
     memory.ask(QUESTION)
-    assert memory.stats() == before
+    assert memory.upkeep.stats() == before
 
 
 def test_what_is_wrong_with_a_question_is_said(quiet: Memory) -> None:
@@ -233,6 +232,6 @@ def test_a_number_stands_for_the_message_that_the_model_was_given_under_it() -> 
         passages=tuple(SourcePassage(n, message, None, 1.0) for n, message in enumerate(messages, 1)),
     )
     settings = IntentSettings(material_tokens=2_000)
-    shown = dict(re.findall(r"\[(\d+)\] user\n\| (Heron \d+\.)", prompt(evidence, settings)))
+    shown = dict(re.findall(r"\[(\d+)\] user\n\| (Heron \d+\.)", prompt_for(evidence, settings)))
     assert len(shown) == 50
     assert all(text == f"Heron {number}." for number, text in shown.items())

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from recollect.answer.chat import loop
-from recollect.answer.chat.events import Again, AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.chat.loop import MOST_CALLS, MOST_ROUNDS
+from recollect.answer.results import Again, AnswerWords, ChatAnswer, ToolUsed
 from recollect.memory import Memory
 from tests.coherent import assert_coherent
 from tests.models.language.wire_server import Says, WireServer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.answer.research.plan import by_rules
+from recollect.answer.intents import concrete
+from recollect.answer.research.plan import plan_by_rules
 from recollect.record import Conversation, NodeId
-from recollect.search.query.parts import concrete
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from recollect.search.query.parts import concrete
     ],
 )
 def test_what_is_compared_or_listed_is_searched_apart_and_together(question: str, searches: list[str]) -> None:
-    plan = by_rules(question)
+    plan = plan_by_rules(question)
     assert [query.text for query in plan.queries if not query.joins] == searches
     assert len(plan.queries[-1].joins) == len(searches)
 
@@ -48,14 +48,14 @@ def test_what_is_compared_or_listed_is_searched_apart_and_together(question: str
     ],
 )
 def test_one_thing_is_not_taken_apart(question: str) -> None:
-    plan = by_rules(question)
+    plan = plan_by_rules(question)
     assert len(plan.queries) == 1
     assert plan.title.lower() == question.lower().rstrip()
 
 
 def test_the_conversations_that_a_question_finds_are_parts_of_it() -> None:
     found = [Conversation(NodeId(title), "", title=title) for title in ("A shelf", "Oil", "Glue", "Sharpening")]
-    plan = by_rules("summarize what I learned about woodworking", found)
+    plan = plan_by_rules("summarize what I learned about woodworking", found)
     assert [(query.text, query.heading, query.inside) for query in plan.queries] == [
         ("woodworking", "A shelf", "A shelf"),
         ("woodworking", "Oil", "Oil"),
@@ -67,7 +67,7 @@ def test_the_conversations_that_a_question_finds_are_parts_of_it() -> None:
 
 def test_one_conversation_is_no_part_of_its_own() -> None:
     found = [Conversation(NodeId(one), "", title="A shelf") for one in "12"]
-    assert len(by_rules("summarize what I learned about woodworking", found).queries) == 1
+    assert len(plan_by_rules("summarize what I learned about woodworking", found).queries) == 1
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,6 @@ def test_words_that_only_name_the_kind_of_thing_are_not_looked_for(text: str, lo
 
 @pytest.mark.parametrize("question", ["?", "and", "compare", "compare and with", "vs", "日本語と英語", "a,b,c,d,e,f,g"])
 def test_whatever_is_asked_gives_a_plan(question: str) -> None:
-    plan = by_rules(question)
+    plan = plan_by_rules(question)
     assert 1 <= len(plan.queries) <= 4
     assert all(query.text.strip() for query in plan.queries)

@@ -15,7 +15,7 @@ from tests.models.language.wire_server import Says, WireServer, wire_server
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
-    monkeypatch.setattr("recollect.answer.ask.understand.PATIENCE", 60.0)  # a busy machine changes no answer
+    monkeypatch.setattr("recollect.answer.ask.PATIENCE", 60.0)  # a busy machine changes no answer
     with wire_server() as running:
         running.aside = of_questions
         yield running

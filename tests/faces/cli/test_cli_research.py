@@ -118,7 +118,7 @@ def test_ctrl_c_before_there_is_a_plan_names_nothing_to_resume(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("recollect.answer.research.plan.by_rules", interrupted)
+        patched.setattr("recollect.answer.research.plan.plan_by_rules", interrupted)
         ran = archive("research", QUESTION)
     assert ran.code == 130
     assert ran.err == "Interrupted.\n"

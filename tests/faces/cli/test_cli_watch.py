@@ -115,7 +115,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_there_twice(home: Path, project
     wanted = [line["message"]["content"] for session in sessions for line in session.lines]
     assert said(home) == wanted
     with recollect.open(home / "recollect" / "memory.db", background=False) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_what_is_kept_is_for_its_owner_alone(home: Path, projects: Path, run: CommandLine) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from recollect.search.query.question import read_question
-from recollect.search.query.spelling import Correction, compounds, correction, parts_of_compounds
+from recollect.search.query.spelling import Correction, compounds, correction, other_forms, parts_of_compounds
 from recollect.store.results import Near
 from recollect.text.terms import terms
 
@@ -130,3 +130,39 @@ def test_compounds_are_looked_for_where_the_language_may_have_them(text: str, un
 def test_no_english_word_is_a_compound_in_an_english_question(text: str, held: dict[str, list[str]]) -> None:
     found = compounds(read_question(text), terms("chen"), Words({}))  # type: ignore[arg-type]
     assert {term: others for term, others in found.items() if others} == held
+
+
+# Irregular forms of English words stand for each other; regular ones share a stem.
+
+
+@pytest.mark.parametrize(
+    ("word", "others"),
+    [
+        ("kept", {"keep"}),
+        ("keeps", {"kept"}),
+        ("written", {"write", "wrote"}),
+        ("children", {"child"}),
+        ("found", {"find"}),
+        ("led", set()),
+        ("roses", set()),
+        ("leaves", {"left"}),
+        ("40th", {"40"}),
+        ("1st", {"1"}),
+        ("40", {"40th"}),
+        ("13", {"13th"}),
+        ("2024", set()),
+        ("gave", set()),
+        ("garden", set()),
+        ("walked", set()),
+    ],
+)
+def test_the_other_forms_of_a_word(word: str, others: set[str]) -> None:
+    (term,) = terms(word)
+    assert {*other_forms(term)} >= others
+    assert bool(other_forms(term)) == bool(others)
+
+
+def test_forms_are_index_terms_and_tell_of_each_other() -> None:
+    for word in ("keep", "bring", "woman", "shelf", "choose"):
+        (term,) = terms(word)
+        assert all(term in other_forms(other) and terms(other) == [other] for other in other_forms(term))

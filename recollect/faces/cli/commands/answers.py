@@ -19,9 +19,8 @@ from recollect.faces.present.times import day, number
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer, AskEvent
     from recollect.answer.evidence import Citation
-    from recollect.answer.research.report import Report, ReportEvent, SavedReport
+    from recollect.answer.results import AskAnswer, AskEvent, Report, ReportEvent, SavedReport
     from recollect.memory import Memory
     from recollect.search.query.request import Mode
 
@@ -50,7 +49,7 @@ def told(out: Output, events: Generator[object, None, None], other: Callable[[ob
     """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
     whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
     """
-    from recollect.answer.chat.events import Again, AnswerWords
+    from recollect.answer.results import Again, AnswerWords
 
     said, end = False, None
     try:
@@ -117,19 +116,21 @@ def ask(
     spec = run.answering_model(model)
     memory, out = run.existing_memory(), run.out
     tell_destination(run, spec)
-    filters: dict[str, Any] = {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
+    from recollect.search.query.request import Filters
+
+    filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
     if run.json:
-        answer = memory.ask(asked, intent=intent, mode=mode, **filters)
+        answer = memory.ask(asked, intent=intent, **filters.given)
         out.document(answer)
     else:
-        answer = _told(run, memory.ask_stream(asked, intent=intent, mode=mode, **filters))
+        answer = _told(run, memory.ask_stream(asked, intent=intent, **filters.given))
     run.state.remember_answer(answer.citations)
     return 0 if answer.known else 1
 
 
 def _told(run: Invocation, events: Generator[AskEvent, None, None]) -> AskAnswer:
     """Prints the answer as it comes, and what it rests on."""
-    from recollect.answer.ask.answer import AskAnswer
+    from recollect.answer.results import AskAnswer
 
     out = run.out
     answer, said = told(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
@@ -195,7 +196,7 @@ def research(
     before: str | None = None,
     in_: str | None = None,
     model: str | None = None,
-    mode: str = "auto",
+    mode: Mode = "auto",
     rounds: int | None = None,
     calls: int | None = None,
     tokens: int | None = None,
@@ -217,7 +218,10 @@ def research(
     """
     if list_:
         return _list(run)
-    if resume and (any((source, since, until, before, in_)) or mode != "auto"):
+    from recollect.search.query.request import Filters
+
+    filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
+    if resume and filters.given:
         raise InvalidInput("--resume uses the filters the research was started with.")
     period(since, until, before)  # what is wrong with them is told in the words of the options
     if no_background:
@@ -230,8 +234,7 @@ def research(
     if resume:
         options["resume"], asked = asked or True, ""
     else:
-        options |= {"source": source, "since": since, "until": until, "before": before, "conversation": in_}
-        options["mode"] = mode
+        options |= filters.given
     report = _made(run, memory, asked, options)
     run.state.remember_answer(report.citations)
     return 0 if report.known else 1
@@ -254,8 +257,7 @@ def _made(run: Invocation, memory: Memory, asked: str, options: dict[str, Any]) 
 
 def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) -> Report:
     """Tells the steps, prints the report as it comes, and what it took."""
-    from recollect.answer.ask.answer import Step
-    from recollect.answer.research.report import Report
+    from recollect.answer.results import Report, Step
 
     out = run.out
 

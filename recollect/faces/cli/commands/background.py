@@ -21,8 +21,8 @@ from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.derive.shift import Done
-    from recollect.derive.tasks.backlog import Backlog
+    from recollect.derive.tasks.runs import Backlog
+    from recollect.derive.worker import Done
     from recollect.faces.cli.progress import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task
@@ -50,7 +50,7 @@ def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, li
         return _retry(run, ids or [])
     rows = _rows(memory)
     more, rows = len(rows) > limit, rows[:limit]
-    numbers = task_counts(memory, memory.stats())
+    numbers = task_counts(memory, memory.upkeep.stats())
     if run.json:
         found = [as_json(TaskView.of(task, why)) | {"state": state} for state, task, why in rows]
         run.out.document({**numbers, "tasks": found, "more": more})
@@ -62,18 +62,18 @@ def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, li
 def _rows(memory: Memory) -> list[_Row]:
     now = utc_now()
     states: tuple[Literal["dead", "leased", "due"], ...] = ("dead", "leased", "due")
-    found = [(state, task, why) for state in states for task, why in memory.tasks(state, limit=_MOST)]
+    found = [(state, task, why) for state in states for task, why in memory.upkeep.tasks(state, limit=_MOST)]
     rows = [("later" if task.due and task.due > now else state, task, why) for state, task, why in found]
     return sorted(rows, key=lambda row: list(_TOLD).index(row[0]))
 
 
 def _retry(run: Invocation, names: list[str]) -> int:
     memory = run.existing_memory()
-    dead = [task.id for task, _ in memory.tasks("dead", limit=1_000_000)]
+    dead = [task.id for task, _ in memory.upkeep.tasks("dead", limit=1_000_000)]
     meant = [i for name in names for i in dead if i.endswith(name.upper())]
     if unknown := [name for name in names if not any(i.endswith(name.upper()) for i in dead)]:
         raise NotFound(f"No failed task has the ID {unknown[0]}.", hint="To see what failed: recollect tasks")
-    revived = memory.retry(*meant) if names else memory.retry()
+    revived = memory.upkeep.retry(*meant) if names else memory.upkeep.retry()
     run.show(
         lambda: {"retried": revived},
         run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once")
@@ -122,15 +122,15 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     from recollect.faces.present.indexed import is_missing
 
     memory = run.existing_memory()
-    if is_missing(memory.index(), memory.stats().messages):
+    if is_missing(memory.upkeep.index(), memory.upkeep.stats().messages):
         raise StoreError(
             "The quality mode is built on the search index, and the search index is not built yet.",
             hint="To build it first: recollect reindex",
         )
     told = run.out.hint("Progress is saved. To continue: recollect embed")
     with on_interrupt(told), progress(run.out, "Embedding") as report:
-        made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
-    counts = memory.stats()
+        made = memory.upkeep.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
+    counts = memory.upkeep.stats()
     if not run.in_json(lambda: {"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}}):
         share = percent(counts.quality, counts.said_passages)
         run.out.line(f"Embedded {number(made, 'passage')}. Quality mode: {share} built.")
@@ -146,7 +146,7 @@ EMBED = Command(
 
 def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
-    found = memory.backlog(namespaces=namespaces) if namespaces else None
+    found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not run.json:
         for line in _lines(run, found):
             run.out.note(line)
@@ -154,10 +154,10 @@ def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
 
 def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
-    found = memory.backlog(namespaces=namespaces) if namespaces else None
+    found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
     if run.json:
-        from recollect.derive.tasks.backlog import Backlog
+        from recollect.derive.tasks.runs import Backlog
         from recollect.models.language.budget import Estimate
 
         shown = as_json(found or Backlog(0, 0, 0, Estimate(0, 0, 0, None)))
@@ -240,7 +240,7 @@ def worker(
     run.without_background()
     memory = run.existing_memory()
     names = [run.chosen_namespace] if run.chosen_namespace else None
-    there = [str(name) for name in memory.namespaces()]
+    there = [str(name) for name in memory.upkeep.namespaces()]
     if names and names[0] not in there:
         raise NotFound(f"There is no namespace {names[0]} in this memory.", hint=f"There are: {', '.join(there)}.")
     wanted = names or there
@@ -252,7 +252,7 @@ def worker(
     with _alone(run), interrupted() as told, _progress(run) as report:
         if not once and not run.json:
             run.out.note("Working. Ctrl-C to stop.")
-        done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
+        done = memory.upkeep.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if run.json:
         shown = as_json(done.consolidated) | {"vectors": done.vectors}
         run.out.document(shown | {"model_calls": done.consolidated.calls})
@@ -267,7 +267,7 @@ def _has_failed(memory: Memory, names: Sequence[str]) -> bool:
     """Whether a task has failed for good, now or before; what is repeated later has not."""
     for name in names:
         with memory.beside(name) as one:
-            if one.stats().tasks.get("dead"):
+            if one.upkeep.stats().tasks.get("dead"):
                 return True
     return False
 

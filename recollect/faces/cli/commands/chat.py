@@ -19,8 +19,8 @@ from recollect.faces.present.names import short, speaker, titled
 from recollect.faces.present.times import day
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.events import ChatAnswer
     from recollect.answer.evidence import SourcePassage
+    from recollect.answer.results import ChatAnswer
     from recollect.context import Context
     from recollect.faces.cli.output import Output
     from recollect.ingest.requested import Requested
@@ -105,7 +105,7 @@ class ChatRun:
         if self._conversation is None:
             out.note("A new conversation.")
         else:
-            found = self._memory.conversation_named(self._conversation)
+            found = self._memory.integration.conversation_named(self._conversation)
             out.note(f"In {harmless(titled(found.title if found else ''))!r} ({short(self._conversation)}).")
         if out.can_ask:
             out.note(_HELP)
@@ -148,7 +148,7 @@ class ChatRun:
         self._run.out.document(answer)
 
     def _turn(self, question: str) -> None:
-        from recollect.answer.chat.events import ChatAnswer, ToolUsed
+        from recollect.answer.results import ChatAnswer, ToolUsed
 
         out = self._run.out
         stream = self._memory.chat_stream(
@@ -203,7 +203,7 @@ def _conversation(run: Invocation, memory: Memory, named: str | None, *, new: bo
     if named is not None:
         return memory.resolve(named)[0].conversation.id
     last = run.state.last_chat()
-    return last if last is not None and memory.conversation_named(last) is not None else None
+    return last if last is not None and memory.integration.conversation_named(last) is not None else None
 
 
 def _lines(run: Invocation) -> Iterator[str]:
@@ -282,7 +282,7 @@ def context(
 
 
 def _print_last(run: Invocation, many: int) -> int:
-    found = run.existing_memory().requests(many)
+    found = run.existing_memory().integration.requests(many)
     if run.json:
         run.out.document({"requests": found})
     elif not found:
@@ -307,10 +307,10 @@ def _never(run: Invocation, name: str) -> int:
     """Keeps a fact or a message out, as `facts forget` and `delete` do."""
     memory = run.existing_memory()
     try:
-        own = memory.forget_fact(memory.resolve_fact(name))
+        own = memory.knowledge.forget_fact(memory.knowledge.resolve_fact(name))
         kind, undo = "fact", f"recollect facts undo {short(own)}"
     except NotFound:
-        message = memory.get_message_by_id(name)
+        message = memory.toolbox().get_message_by_id(name)
         memory.delete(message.id)
         own, kind, undo = message.id, "message", f"recollect restore {short(message.id)}"
     if not run.in_json(lambda: {"never": own, "kind": kind}):

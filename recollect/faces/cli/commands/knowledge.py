@@ -17,7 +17,7 @@ from recollect.text.language import addressed
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Graph, Paths, Relation
+    from recollect.derive.graph.reader import Graph, Paths, Relation
     from recollect.faces.cli.output import Output
     from recollect.memory import Memory
 
@@ -74,7 +74,7 @@ def facts(
 
 def _rules(run: Invocation) -> int:
     memory = run.existing_memory()
-    rules, offered = memory.rules(), memory.rules(offered=True)
+    rules, offered = memory.knowledge.rules(), memory.knowledge.rules(offered=True)
     if not run.in_json(lambda: {"rules": rules, "offered": offered}):
         for rule in rules:
             _print_fact(run.out, rule)
@@ -104,19 +104,19 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
     if action == "edit" and to is None and value is None:
         raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
     memory = run.existing_memory()
-    ids = [memory.resolve_fact(name) for name in ids]
+    ids = [memory.knowledge.resolve_fact(name) for name in ids]
     done: dict[str, Callable[[], Fact]] = {
-        "edit": lambda: memory.edit_fact(ids[0], to, value=value),
-        "pin": lambda: memory.pin_fact(ids[0]),
-        "unpin": lambda: memory.pin_fact(ids[0], pinned=False),
-        "merge": lambda: memory.merge_facts(ids[0], *ids[1:]),
+        "edit": lambda: memory.knowledge.edit_fact(ids[0], to, value=value),
+        "pin": lambda: memory.knowledge.pin_fact(ids[0]),
+        "unpin": lambda: memory.knowledge.pin_fact(ids[0], pinned=False),
+        "merge": lambda: memory.knowledge.merge_facts(ids[0], *ids[1:]),
     }
     if action in done:
         shown = [done[action]()]
     elif action == "undo":
-        shown = memory.undo_fact(ids[0])
+        shown = memory.knowledge.undo_fact(ids[0])
     else:
-        return _forgotten(run, memory.forget_fact(ids[0]))
+        return _forgotten(run, memory.knowledge.forget_fact(ids[0]))
     if not run.in_json(lambda: {"done": action, "facts": shown}):
         _print(run.out, shown, more=False, history=False)
     return 0
@@ -211,7 +211,7 @@ def entities(
     if name is not None:
         raise WrongUsage("--name is for edit.", hint="For example: recollect entities edit postgres --name PostgreSQL")
     if words:
-        _show(run, memory.entity(" ".join(words)))
+        _show(run, memory.knowledge.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
     if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
@@ -228,14 +228,14 @@ def _correct_entities(
         wanted = "NAME INTO" if action == "merge" else "NAME"
         raise WrongUsage(f"recollect entities {action} needs {wanted}.", hint="Quote names of several words.")
     done: dict[str, Callable[[], Entity]] = {
-        "add": lambda: memory.add_entity(names[0], type or "concept", provenance="by hand"),
-        "edit": lambda: memory.edit_entity(names[0], name, type=type),
-        "pin": lambda: memory.pin_entity(names[0]),
-        "unpin": lambda: memory.pin_entity(names[0], pinned=False),
-        "merge": lambda: memory.merge_entities(names[0], names[1]),
-        "unmerge": lambda: memory.unmerge_entity(names[0]),
-        "forget": lambda: memory.forget_entity(names[0]),
-        "undo": lambda: memory.undo_entity(names[0]),
+        "add": lambda: memory.knowledge.add_entity(names[0], type or "concept", provenance="by hand"),
+        "edit": lambda: memory.knowledge.edit_entity(names[0], name, type=type),
+        "pin": lambda: memory.knowledge.pin_entity(names[0]),
+        "unpin": lambda: memory.knowledge.pin_entity(names[0], pinned=False),
+        "merge": lambda: memory.knowledge.merge_entities(names[0], names[1]),
+        "unmerge": lambda: memory.knowledge.unmerge_entity(names[0]),
+        "forget": lambda: memory.knowledge.forget_entity(names[0]),
+        "undo": lambda: memory.knowledge.undo_entity(names[0]),
     }
     entity = done[action]()
     if run.json:
@@ -309,11 +309,11 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
         )
     memory = run.existing_memory()
     if len(names) == 2:
-        paths = memory.paths(*names, include_past=past)
+        paths = memory.knowledge.paths(*names, include_past=past)
         if not run.in_json(lambda: paths):
             _print_paths(run, paths)
         return 0 if paths.paths else 1
-    found = memory.graph(names[0], depth, limit, include_past=past)
+    found = memory.knowledge.graph(names[0], depth, limit, include_past=past)
     if not run.in_json(lambda: found):
         _print_graph(run, found)
     return 0
@@ -384,7 +384,7 @@ def relate(
         raise WrongUsage("--from takes the ID of a message.", hint="The end of its ID is enough.")
     sources = [message.id for message in found if message is not None]
     source, name, target = names
-    relation = memory.add_relationship(
+    relation = memory.knowledge.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
     run.show(lambda: {"relation": relation}, line(run, relation))

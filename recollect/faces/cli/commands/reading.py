@@ -295,17 +295,17 @@ def stats(run: Invocation) -> int:
     Where a language model was asked, it also shows how often, and what it cost.
     """
     from recollect.faces.present.views import as_json
-    from recollect.models.language.budget import FILE, Ledger
+    from recollect.models.language.budget import FILE, SpendingLog
 
     memory = run.existing_memory()
-    counts, index = memory.stats(), memory.index()
-    ledger = Ledger(run.places.data / FILE)
+    counts, index = memory.upkeep.stats(), memory.upkeep.index()
+    ledger = SpendingLog(run.places.data / FILE)
     spent = ledger.spent(memory.location, memory.namespace)
     facts: dict[str, Any] = {
         "store": memory.location,
         "namespace": memory.namespace,
-        "namespaces": list(memory.namespaces()),
-        "bytes": memory.info().bytes or None,
+        "namespaces": list(memory.upkeep.namespaces()),
+        "bytes": memory.upkeep.info().bytes or None,
         "embedder": index.embedder.name if index.embedder else None,
         "tasks": task_counts(memory, counts),
     }

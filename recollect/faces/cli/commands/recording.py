@@ -129,7 +129,7 @@ def tell(run: Invocation, memory: Memory, done: Round) -> None:
 def _brought(memory: Memory, written: Written) -> str:
     """As in "Fix the login: 3 messages", "12 conversations (10 new): 340 messages"."""
     messages = number(written.messages, "message")
-    one = memory.conversation_named(next(iter(written.ids))) if len(written.ids) == 1 else None
+    one = memory.integration.conversation_named(next(iter(written.ids))) if len(written.ids) == 1 else None
     if one is not None:
         return f"{harmless(titled(one.title))}: {messages}"
     new = f" ({written.new:,} new)" if written.new else ""
@@ -251,7 +251,7 @@ def _print_brief(run: Invocation, event: HookEvent) -> None:
     brief = memory.brief(event.folder)
     if brief.text:
         run.out.verbatim(brief.text)
-        memory.record_request("hook", brief.parts, text=str(event.folder))
+        memory.integration.record_request("hook", brief.parts, text=str(event.folder))
 
 
 def _mark(event: HookEvent) -> None:

@@ -337,7 +337,7 @@ def secrets(run: Invocation, source: list[str] | None = None) -> int:
     """
     memory = run.existing_memory()
     with progress(run.out, "Reading everything"):
-        found = memory.secrets(sources=source or ())
+        found = memory.upkeep.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
     if not run.in_json(lambda: {"secrets": found}):
         for line in _lines_secrets(run, found):
@@ -366,7 +366,7 @@ def _lines_secrets(run: Invocation, found: Sequence[StoredSecret]) -> Iterator[s
 def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool) -> int:
     """`recollect forget --secrets`."""
     memory, out = run.existing_memory(), run.out
-    asked = memory.forget_secrets(sources=source, dry_run=True)
+    asked = memory.upkeep.forget_secrets(sources=source, dry_run=True)
     if not asked.secrets or dry_run:
         run.show(
             lambda: as_json(asked) | {"removed": False},
@@ -387,7 +387,7 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
                 out.line("Nothing was removed.")
                 return 1
     with progress(out, "Removing"):
-        done = memory.forget_secrets(sources=source)
+        done = memory.upkeep.forget_secrets(sources=source)
     run.state.forget()  # it repeats words and titles
     run.show(
         lambda: as_json(done) | {"removed": bool(done.secrets)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from recollect.record import REPORTS
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
-    from recollect.search.query.request import GroupBy, Mode, Sort
+    from recollect.search.query.request import Filters, GroupBy, Mode, Sort
     from recollect.search.results.result import DerivedHit, DocumentHit, Hit, MessageHit, SearchResults, Why
 
 
@@ -55,26 +55,23 @@ def search(
     "double quotes" around words that belong together, within single quotes for the shell; -word leaves out messages
     with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
+    from recollect.search.query.request import Filters
+
     asked = FilteredQuery(
-        query=words_of(query, _NO_QUERY),
-        source=tuple(source),
-        role=tuple(role),
-        kind=tuple(kind),
-        since=since,
-        until=until,
-        before=before,
-        conversation=in_,
-        literal=literal,
+        words_of(query, _NO_QUERY),
+        Filters.of(
+            source=source, role=role, kind=kind, since=since, until=until, before=before, conversation=in_, mode=mode
+        ),
+        literal,
     )
     period(since, until, before)  # what is wrong with them is told in the words of the options
     found = run.existing_memory().search(
         asked.query,
         limit=limit or run.settings.limit,
         group_by=group_by,
-        mode=mode,
         sort=sort,
         offset=offset,
-        **asked.filters(),
+        **asked.options,
     )
     run.state.remember_search(found)
     if open_ is not None:
@@ -90,24 +87,20 @@ class FilteredQuery:
     """The query with the filters that stand beside it."""
 
     query: str
-    source: tuple[str, ...] = ()
-    role: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    since: str | None = None
-    until: str | None = None
-    before: str | None = None
-    conversation: str | None = None
+    filters: Filters
     literal: bool = False
 
-    def filters(self) -> dict[str, Any]:
+    @property
+    def options(self) -> dict[str, Any]:
         """As the façade takes them."""
-        return {name: value for name, value in asdict(self).items() if name != "query"}
+        return self.filters.given | {"literal": self.literal}
 
     def as_typed(self) -> str:
         """The filters as options: "--source claude"."""
-        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(self, name)]
-        named = {"since": self.since, "until": self.until, "before": self.before, "in": self.conversation}
-        given = [f"--{name} {typed(value)}" for name, value in named.items() if value]
+        told = self.filters
+        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(told, name)]
+        named = {"since": told.since, "until": told.until, "before": told.before, "in": told.conversation}
+        given = [f"--{name} {typed(str(value))}" for name, value in named.items() if value]
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
@@ -133,7 +126,7 @@ def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) 
     if found.total:
         out.line(f"No further results: there are {found.total}.")
         return
-    nothing = EmptyResults(run.memory(), found, asked.query, asked.filters())
+    nothing = EmptyResults(run.memory(), found, asked.query, asked.options)
     out.line(f"Nothing found in {nothing.searched}.")
     if nothing.meant:
         out.line(f"Did you mean: {nothing.meant[0]} ({nothing.meant[1]})")
@@ -365,7 +358,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
 def told_empty(run: Invocation) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = run.memory()
-    stats = memory.stats()
+    stats = memory.upkeep.stats()
     if stats.by_source or stats.documents:
         return False
     if stats.facts:
@@ -380,9 +373,9 @@ def told_empty(run: Invocation) -> bool:
 
 def none_found(run: Invocation, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
-    from recollect.derive.tasks.outbox import CONVERSATION
+    from recollect.derive.tasks.queue import CONVERSATION
 
     run.out.line(line)
-    if any(task.kind == CONVERSATION for task, _ in memory.tasks("due")):
+    if any(task.kind == CONVERSATION for task, _ in memory.upkeep.tasks("due")):
         hint = "Some messages are not processed yet. Process them now: recollect worker --once"
         run.out.note(run.out.hint(hint))

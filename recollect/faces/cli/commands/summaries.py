@@ -21,7 +21,7 @@ from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.topics.reading import Topic, TopicSegment
     from recollect.faces.cli.output import Output
     from recollect.memory.timeline import Band, Day, Timeline
     from recollect.record import Message
@@ -157,11 +157,11 @@ def topics(
         if which:
             raise InvalidInput("A topic and a conversation do not go together.", hint="Leave one of them out.")
         thread, _ = memory.resolve(conversation)
-        segments = memory.segments(thread.conversation.id)
+        segments = memory.knowledge.segments(thread.conversation.id)
         return _print_segments(run, segments)
     if which:
         name = " ".join(which)
-        return _print_messages(run, name, memory.get_topic_messages(name, limit))
+        return _print_messages(run, name, memory.toolbox().get_topic_messages(name, limit))
     found = memory.topics(limit)
     if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
@@ -180,7 +180,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
             out.line(out.dim(f"        {more}"))
 
 
-def _print_segments(run: Invocation, segments: list[Segment]) -> int:
+def _print_segments(run: Invocation, segments: list[TopicSegment]) -> int:
     out = run.out
     if not run.in_json(
         lambda: {"segments": [as_json(segment) | {"topic": segment.topic or None} for segment in segments]}
@@ -237,7 +237,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
     memory = run.existing_memory()
     if period:
         named = " ".join(period)
-        days = memory.days(named)
+        days = memory.knowledge.days(named)
         if run.json:
             run.out.document({"days": days})
         elif days:
@@ -245,10 +245,10 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         else:
             from recollect.answer.tools.opening import nothing_said
 
-            said = [day for day, _ in memory.timeline(0).days]
+            said = [day for day, _ in memory.knowledge.timeline(0).days]
             run.out.line(nothing_said(said, named, utc_now().date()))
         return 0 if days else 1
-    found = memory.timeline(topics)
+    found = memory.knowledge.timeline(topics)
     if run.json:
         run.out.document(found)
     elif found.days or found.undated:

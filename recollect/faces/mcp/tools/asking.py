@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from recollect.answer.tools.desk import day_of
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.base import About
+from recollect.answer.tools.output import day_of
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
 from recollect.record import iso
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer
     from recollect.answer.evidence import Citation
+    from recollect.answer.results import AskAnswer
 
 _CITED = record(
     {"n": WHOLE, "id": TEXT, "title": TEXT, "url": TEXT, "quote": TEXT},
@@ -34,7 +34,7 @@ _CITED = record(
 )
 def ask(call: ServerCall, question: Annotated[str, About("The question, in a sentence.")]) -> ServerReply:
     """The answer, once its steps are told."""
-    from recollect.answer.ask.answer import AskAnswer, Step
+    from recollect.answer.results import AskAnswer, Step
 
     answer: AskAnswer | None = None
     for event in call.memory.ask_stream(question):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.answer.tools.schema import Argument, arguments_of, json_schema
+from recollect.answer.tools.base import Argument, arguments_of, json_schema
 from recollect.faces.mcp.links import ResourceLinks
 
 if TYPE_CHECKING:

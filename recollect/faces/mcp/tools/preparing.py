@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.base import About
 from recollect.context import ToolNames
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, record
@@ -43,7 +43,7 @@ def context(
     names = _ALL if _ALL.messages in call.offers else _CORE
     made = call.memory.prepare_context(text, conversation_id or None, budget, tools=names)
     if "remember" in call.offers:  # else nothing is written
-        call.memory.record_request("mcp", made.parts, text=text, conversation_id=conversation_id or None)
+        call.memory.integration.record_request("mcp", made.parts, text=text, conversation_id=conversation_id or None)
     namespace = str(call.memory.namespace)
     return ServerReply(
         made.text, {"text": made.text, "tokens": made.tokens, "degraded": made.degraded, "namespace": namespace}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.answer.tools.desk import count, day_of
+from recollect.answer.tools.output import count, day_of
 from recollect.record import Message
 from recollect.text.clean import marked
 from recollect.text.sentences import first_span

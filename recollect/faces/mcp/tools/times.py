@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from recollect.answer.tools.desk import begin_of, day_of
+from recollect.answer.tools.base import About
 from recollect.answer.tools.opening import nothing_said, span_of
-from recollect.answer.tools.schema import About
+from recollect.answer.tools.output import begin_of, day_of
 from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
 from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
 from recollect.faces.mcp.tools.texts import recalled, title_of
@@ -56,7 +56,7 @@ def timeline(
 def _nothing(call: ServerCall, period: str, offset: float) -> str:
     if offset:
         return f"No more from {period}."
-    return nothing_said([day for day, _ in call.memory.timeline(0).days], period, utc_now().date())
+    return nothing_said([day for day, _ in call.memory.knowledge.timeline(0).days], period, utc_now().date())
 
 
 def _row(call: ServerCall, row: ConversationRow) -> dict[str, Any]:

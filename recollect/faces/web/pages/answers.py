@@ -26,10 +26,10 @@ from recollect.faces.web.views.citations import (
     text_so_far,
     with_caret,
 )
+from recollect.search.query.request import Filters
 
 if TYPE_CHECKING:
-    from recollect.answer.ask.answer import AskAnswer
-    from recollect.answer.research.report import Report
+    from recollect.answer.results import AskAnswer, Report
     from recollect.memory import Memory
 
 
@@ -69,13 +69,8 @@ class AskParameters:
     @property
     def options(self) -> dict[str, Any]:
         """What `Memory.ask` takes besides the question."""
-        return {
-            "source": self.source,
-            "since": self.since or None,
-            "until": self.until or None,
-            "conversation": self.conversation or None,
-            "intent": self.intent or None,
-        }
+        narrowed = Filters.of(source=self.source, since=self.since, until=self.until, conversation=self.conversation)
+        return narrowed.given | {"intent": self.intent or None}
 
     def address(self, request: Request) -> str:
         """The page of its answer."""

@@ -163,7 +163,7 @@ def search(
             group_by=cast("GroupBy", asked.group or "conversation"),
             sort=cast("Sort", asked.sort or "relevance"),
             facets=True,
-            **asked.filters(),
+            **asked.options,
         )
     except (InvalidInput, StoreError) as problem:
         return _problem(request, asked, problem)
@@ -173,7 +173,7 @@ def search(
         if asked.offset and wants_part(request):  # they are put behind those before them
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
-        context["nothing"] = EmptyResults(memory, found, asked.q, asked.filters())
+        context["nothing"] = EmptyResults(memory, found, asked.q, asked.options)
     return _at(shown, page(request, "search.html", data=found, fragment="results", **context))
 
 

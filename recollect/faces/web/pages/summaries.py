@@ -53,13 +53,13 @@ class L2Section:
 @router.get("/story/{id:path}")
 def story(request: Request, memory: Scoped, id: str) -> Response:
     """Chapters of parts, in order; and where the talk turned to something else. Raises NotFound."""
-    conversation = memory.conversation_named(id)
+    conversation = memory.integration.conversation_named(id)
     if conversation is None:
         raise NotFound(f"No conversation has the ID {id}.")
     every = memory.summaries(id)
     whole = next((one for one in every if one.kind == "conversation"), None)
     chapters = _chapters(memory, every)
-    segments = memory.segments(id)
+    segments = memory.knowledge.segments(id)
     return page(
         request,
         "story.html",

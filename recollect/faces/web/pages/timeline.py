@@ -91,7 +91,7 @@ class CalendarSpan:
 
     @property
     def period(self) -> str:
-        """As `Memory.days` takes it."""
+        """As `Knowledge.days` takes it."""
         return f"{CalendarSpan(self.place)} to {CalendarSpan(self.place + self.length - 1)}"
 
 
@@ -246,9 +246,9 @@ _TOPICS = 12
 @router.get("/timeline")
 def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias="in")] = "") -> Response:
     """All months, and one of them (or a quarter, a year) day by day; the last one where none is named."""
-    whole = memory.timeline(_TOPICS)
+    whole = memory.knowledge.timeline(_TOPICS)
     chosen = CalendarSpan.of(asked) if asked else CalendarSpan.around(whole.days[-1][0]) if whole.days else None
-    days = memory.days(chosen.period) if chosen else []
+    days = memory.knowledge.days(chosen.period) if chosen else []
     return page(
         request,
         "timeline.html",
@@ -354,7 +354,7 @@ class TopicConversation:
 @router.get("/topics")
 def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[str, Query(alias="in")] = "") -> Response:
     """All topics, the largest first; or the conversations of one, of all time or of a month. Raises NotFound."""
-    whole = memory.timeline(_TOPICS_TOPICS)
+    whole = memory.knowledge.timeline(_TOPICS_TOPICS)
     if not topic:
         return page(
             request,
@@ -365,7 +365,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
             chosen=None,
         )
     span = CalendarSpan.of(when) if when else None
-    messages = memory.get_topic_messages(topic, _ALL if span else _MESSAGES)
+    messages = memory.toolbox().get_topic_messages(topic, _ALL if span else _MESSAGES)
     wanted = topic.strip().lower()
     chosen = next(
         (b for b in whole.bands if wanted in (b.topic.id.lower(), b.topic.label.lower()) or wanted in b.topic.terms),
@@ -399,7 +399,7 @@ def _talks(memory: Memory, messages: list[Message]) -> list[TopicConversation]:
     of: dict[str, list[Message]] = {}
     for message in messages:
         of.setdefault(message.conversation_id, []).append(message)
-    found = [(memory.conversation_named(one), group) for one, group in of.items()]
+    found = [(memory.integration.conversation_named(one), group) for one, group in of.items()]
     return [TopicConversation(talk, min(group, key=lambda m: m.position), len(group)) for talk, group in found if talk]
 
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 from starlette.requests import Request
 
-from recollect.answer.ask.answer import Step
-from recollect.answer.chat.events import Again, AnswerWords
+from recollect.answer.results import Again, AnswerWords, Step
 from recollect.errors import NotFound
 from recollect.faces.web.page import address
 from recollect.faces.web.runs import RunEvent, WebRun
 from recollect.faces.web.text.markdown import html
 from recollect.faces.web.wording import inline, is_you, speaker
-from recollect.search.results.readable import readable
+from recollect.search.results.snippet import readable
 from recollect.text.markdown import code_blocks
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from markupsafe import Markup
 from recollect.faces.present.names import beginning
 from recollect.faces.web.text.markdown import Range, html, marked_html, quoted
 from recollect.record import Kind, Message, NodeId, Part, PartKind, Role, Thread, ToolCall
-from recollect.search.query.forms import surface
-from recollect.search.query.syntax import parse_query
+from recollect.search.query.request import parse_query
+from recollect.search.query.spelling import surface
 from recollect.search.results.snippet import marking, marks_in
 from recollect.text.markdown import without_code
 from recollect.text.sentences import sentences

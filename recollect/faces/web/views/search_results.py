@@ -12,8 +12,8 @@ from starlette.requests import Request
 from recollect.faces.present.names import SIGNALS, source_label
 from recollect.faces.present.times import matches, number, words_and_related
 from recollect.faces.web.page import address
-from recollect.search.results.facets import Facets
-from recollect.search.results.result import DerivedHit, Hit, MessageHit, SearchResults, Why
+from recollect.search.query.request import Filters
+from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why
 
 _WIDTH, _NARROW = 774.0, 358.0  # of the drawing, on wide and on narrow screens
 _ROOM = 40.0  # the highest bar
@@ -362,19 +362,19 @@ class SearchParameters:
             "from": one.offset or "",
         }
 
-    def filters(self) -> dict[str, Any]:
-        """What the façade takes."""
-        return {
-            "source": self.source,
-            "role": self.role,
-            "kind": self.kind,
-            "since": self.since or None,
-            "until": self.until or None,
-            "conversation": self.in_ or None,
-            "literal": self.literal,
-        }
+    @property
+    def filters(self) -> Filters:
+        """What narrows the search."""
+        return Filters.of(
+            source=self.source,
+            role=self.role,
+            kind=self.kind,
+            since=self.since,
+            until=self.until,
+            conversation=self.in_,
+        )
 
     @property
-    def is_filtered(self) -> bool:
-        """Whether less than everything is searched."""
-        return bool(self.source or self.role or self.kind or self.since or self.until or self.in_)
+    def options(self) -> dict[str, Any]:
+        """What the façade takes besides the words."""
+        return self.filters.given | {"literal": self.literal}
