@@ -1,4 +1,4 @@
-"""`recollect import`: reads exports, and reports what was imported."""
+"""`recollect import` and `remember`: what is stored, and the report of an import."""
 
 from __future__ import annotations
 
@@ -210,8 +210,6 @@ IMPORT = Command(
 )
 
 
-# What an import says at its end: what is in, by kind, counted in the store; what is new; what was not read.
-
 _SHOWN = 3
 _KEPT = " kept"  # in a note: it is in, though it is not known what it is
 _PLURAL = re.compile(r"\b(?:files|entries|lines|sessions|conversations|messages|blocks|parts)\b")
@@ -331,8 +329,6 @@ def _counted(report: ImportReport) -> list[str]:
     return parts
 
 
-# Documents on the screen: what an import of them did, the ones that a search found, and one of them to read.
-
 _DOCUMENTS_SHOWN = 10  # names of files that are gone
 
 
@@ -380,9 +376,6 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
         out.line(out.dim(f"  skipped: {number(others, 'other file')}"))
     print_problems(report.problems, out, all_problems=all_problems)
     out.line(out.hint(f'Next: recollect search "{out.symbols.more}"'))
-
-
-# `recollect remember`: saves a message of your own, to be found like any other, or a rule for every answer.
 
 
 def remember(

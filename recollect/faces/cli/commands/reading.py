@@ -1,4 +1,4 @@
-"""`recollect show`: a conversation, whole or around one of its messages; or a document."""
+"""`recollect show`, `list` and `stats`: conversations and documents, and how many there are."""
 
 from __future__ import annotations
 
@@ -216,8 +216,6 @@ SHOW = Command(
 )
 
 
-# `recollect list`: the conversations, newest first.
-
 _LIMIT = 50
 
 
@@ -278,8 +276,6 @@ LIST = Command(
     Arguments("TEXT", "text", several=True),
 )
 
-
-# `recollect stats`: what is in the memory, counted.
 
 _TASKS = {"due": "tasks to do", "leased": "tasks in work", "later": "tasks for later", "dead": "tasks that failed"}
 _DERIVED = {

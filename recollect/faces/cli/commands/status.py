@@ -1,4 +1,4 @@
-"""The bare command: what is in the memory, what could be, and what to type next."""
+"""The bare command, `recollect config` and `demo`: what there is, the settings, and a sample."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from recollect.faces.present.times import ago, number, size, span
 from recollect.faces.present.working import STATES, task_counts, worker_state
 from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
+from recollect.models.language.base import ModelNotReady
 from recollect.models.language.choose import open_model
-from recollect.models.language.errors import ModelNotReady
 from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
@@ -173,9 +173,6 @@ def _document(run: Invocation, counts: Counts | None, found: Sequence[FoundSourc
     }
 
 
-# `recollect config`: every setting with where it comes from, and one of them set.
-
-
 def config(run: Invocation, words: list[str]) -> int:
     """Print each setting and where it comes from, or set one.
 
@@ -249,8 +246,6 @@ CONFIG = Command(
     words=Arguments("path | NAME VALUE", "words", several=True, values=("path", *(field.name for field in _SETTINGS))),
 )
 
-
-# `recollect demo`: the sample archive in a throwaway store, and three searches in it.
 
 #: The searches shown, with their filters.
 _SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -1,4 +1,4 @@
-"""`recollect backup`: a copy of the whole memory while it is in use."""
+"""`recollect backup`, `restore`, `export`, `check`, `drop` and `reindex`: the store and its copies."""
 
 from __future__ import annotations
 
@@ -60,8 +60,6 @@ BACKUP = Command(
     words=Arguments("FILE", "file"),
 )
 
-
-# `recollect restore`: brings back what was deleted, or a whole memory from a backup.
 
 _DUMP_BEGINS = b'{"recollect_dump"'
 _ENDINGS = (".db", ".jsonl", ".gz", ".zip", ".sqlite", ".backup")
@@ -134,8 +132,6 @@ RESTORE = Command(
     Arguments("ID|TITLE|FILE", "what", required=True, several=True),
 )
 
-
-# `recollect export`: writes the whole namespace to a file that `import` reads back without loss.
 
 _WORDS = {
     "conversations": "conversation",
@@ -249,8 +245,6 @@ EXPORT = Command(
 )
 
 
-# `recollect check`: looks for damage, and repairs what can be repaired.
-
 _PLACES = 3
 
 
@@ -330,8 +324,6 @@ CHECK = Command(
 )
 
 
-# What `recollect check` says of an invariant that does not hold: the problem, in plain words.
-
 PROBLEMS = {
     Invariant.FILE_IS_WHOLE: "the file is damaged",
     Invariant.REFERENCES: "refers to something that is missing",
@@ -364,9 +356,6 @@ PROBLEMS = {
     Invariant.SPEAKERS: "no longer speaks anywhere, but is still in the search index",
     Invariant.NOTHING_LEFT: "left over from an earlier search index",
 }
-
-
-# `recollect drop`: removes a whole namespace for good, with its name.
 
 
 def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
@@ -408,9 +397,6 @@ DROP = Command(
     (YES,),
     Arguments("NAMESPACE", "what", required=True, several=True),
 )
-
-
-# `recollect reindex`: rebuilds the search index beside the one in use.
 
 
 def reindex(run: Invocation) -> int:

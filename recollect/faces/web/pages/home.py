@@ -1,4 +1,4 @@
-"""The first page: search where something is remembered, else how to begin; the sample; which memory is looked at."""
+"""The first page, the status page, and what the newest requests of models were given."""
 
 from __future__ import annotations
 
@@ -105,8 +105,6 @@ def export(request: Request, memory: Scoped, name: str) -> Response:
     headers = {"Content-Disposition": 'attachment; filename="conversation.md"'}
     return Response(as_markdown(thread), headers=headers, media_type="text/markdown; charset=utf-8")
 
-
-# Status: whether all is well, and what is stored, indexed, pending and spent.
 
 _FRESH, _PATIENCE = 30.0, 0.3  # seconds for which a probe counts, and that the page waits for one
 _TASKS = 10_000  # that are looked at
@@ -269,8 +267,6 @@ def _document(
         "models": [{"kind": one.kind, "model": one.model, "calls": one.calls, "cost": one.cost} for one in spent],
     }
 
-
-# The page that tells why something was in a prompt: what the newest requests were given, and what never is again.
 
 _GIVEN_SHOWN = 50  # requests
 _BY = {"proxy": "a client of the proxy", "wrap": "a wrapped client", "mcp": "a client of MCP", "hook": "a coding agent"}

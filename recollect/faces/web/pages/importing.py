@@ -1,4 +1,4 @@
-"""Files that a page sends: streamed into a folder of our own beside the memory, whatever their size."""
+"""Import: files that are dropped on the page, or found on this machine, and the report."""
 
 from __future__ import annotations
 
@@ -185,8 +185,6 @@ def removed_after(upload: Upload) -> Iterator[Upload]:
     finally:
         upload.remove()
 
-
-# Import: a file that is dropped, read while one looks on, and told as the terminal tells it.
 
 router = APIRouter()
 

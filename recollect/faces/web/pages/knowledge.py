@@ -1,4 +1,4 @@
-"""The page of facts: rules, and what holds now or held before with its proofs; corrected, pinned, merged, forgotten."""
+"""Facts, names and the graph between them, with corrections by hand."""
 
 from __future__ import annotations
 
@@ -187,8 +187,6 @@ def _places(memory: Memory, facts: Sequence[Fact]) -> dict[str, str]:
     return {message.id: message.conversation_id for message in memory.messages(sorted(ids))}
 
 
-# The graph: what lies around a name, as a picture and as a table; what two names have in common.
-
 _OFFERED = 12  # other names to start from
 _ROWS = 150
 _GRAPH_MESSAGES = 50  # that mention two names
@@ -340,8 +338,6 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     when = relation.when(day) or span
     return TableRow(relation_words(relation.name, backwards=backwards), other, relation, when)
 
-
-# Who and what is mentioned: the list of names, and all about one; named anew, merged, pinned, forgotten by hand.
 
 _EVERY = 50_000
 _ENTITIES_SHOWN = 100  # names of a page
