@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.faces.present.names import number, percent
-from recollect.importers.found import Found, found_on_this_machine
+from recollect.importers.found import FoundSource, found_on_this_machine
 from recollect.memory.recording import VARIABLE, Pause, Recording, is_marked
 from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, not_in
@@ -61,7 +61,7 @@ def task_counts(memory: Memory, counts: Counts) -> dict[str, int]:
     from recollect.record import utc_now
 
     now, found = utc_now(), counts.tasks
-    waiting = memory.tasks("due", limit=_MOST) if found.get("due", 0) else []
+    waiting = memory.upkeep.tasks("due", limit=_MOST) if found.get("due", 0) else []
     later = sum(task.due is not None and task.due > now for task, _ in waiting)
     return {
         "due": found.get("due", 0) - later,
@@ -103,7 +103,7 @@ def until(pause: Pause) -> str:
 # Exports and sessions that lie on this machine: which of them are not in the memory yet, and what they are called.
 
 
-def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[Found]:
+def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[FoundSource]:
     """What lies on this machine, of sources that have nothing in the memory or have changed since they were imported:
     by the last import or, as far as it is `kept`, by `recollect watch` or a hook.
     """
@@ -117,7 +117,7 @@ def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles
     ]
 
 
-def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -> bool:
+def _is_newer(found: FoundSource, last: datetime | None, kept: ImportedFiles | None) -> bool:
     if last is not None and (found.newest is None or found.newest <= last):
         return False
     if not kept or not found.path.is_dir():
@@ -125,7 +125,7 @@ def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -
     return bool(not_in(found.path, kept, last))
 
 
-def found_labels(found: Sequence[Found]) -> str:
+def found_labels(found: Sequence[FoundSource]) -> str:
     """As in "Codex sessions (31), ChatGPT export"."""
     files: dict[str, int] = {}
     for one in found:
@@ -133,7 +133,7 @@ def found_labels(found: Sequence[Found]) -> str:
     return ", ".join(f"{name} ({count:,})" if count > 1 else name for name, count in files.items())
 
 
-def _named(found: Found) -> str:
+def _named(found: FoundSource) -> str:
     return f"{found.label} sessions" if found.path.is_dir() else f"{found.label} export"
 
 

@@ -84,7 +84,7 @@ def chat(request: Request, memory: Scoped, asked: ChatQuestion) -> ChatAnswer | 
 @routes.post("/chat/resolve")
 def resolve_references(memory: Scoped, asked: ToResolve) -> Whole:
     """A question made whole by what was said before it in a conversation, or as it was."""
-    return Whole(memory.resolve_references(asked.conversation_id, asked.question))
+    return Whole(memory.integration.resolve_references(asked.conversation_id, asked.question))
 
 
 @routes.post("/context")
@@ -98,7 +98,7 @@ def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
 @routes.get("/requests")
 def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> PageView[Requested]:
     """What the newest requests of the proxy, of chats, MCP clients and hooks were given, the newest first."""
-    return PageView(memory.requests(limit))
+    return PageView(memory.integration.requests(limit))
 
 
 @routes.get("/brief", dependencies=[WHOLE_STORE])
@@ -139,7 +139,7 @@ def filters(
     )
 
 
-@search_routes.get("/search", response_model=schema(SearchResults), openapi_extra=calls("search", "recall"))
+@search_routes.get("/search", response_model=schema(SearchResults))
 def search(
     memory: Scoped,
     cursor: Paged,
@@ -170,7 +170,7 @@ def vector_search(
     memory: Scoped, cursor: Paged, query: SearchQuery, limit: Limit = 10, include_tool_calls: bool = True
 ) -> PageView[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
-    found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
+    found = memory.toolbox().vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
     return cursor.rest(found, limit)
 
 
@@ -179,7 +179,7 @@ def search_and_retrieve(
     memory: Scoped, query: SearchQuery, limit: Annotated[int, Query(ge=1, le=100)] = 5
 ) -> PageView[Message]:
     """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
-    return PageView(memory.search_and_retrieve(query, limit))
+    return PageView(memory.toolbox().search_and_retrieve(query, limit))
 
 
 tools_routes = family("tools of a model")

@@ -1,4 +1,4 @@
-"""Before a search: examples from one's own data, and what was talked of lately."""
+"""The search page: results as you type; before a search, examples and the newest conversations."""
 
 from __future__ import annotations
 
@@ -98,8 +98,6 @@ class BeforeSearch:
             if question := next((one for one in whole if not _LEANS.match(one)), ""):
                 yield question
 
-
-# Search: what is remembered of it, typed; the messages, shown, as one types.
 
 router = APIRouter()
 
