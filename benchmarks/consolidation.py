@@ -42,7 +42,7 @@ def _row(name: str, size: int | None) -> list[str]:
         with recollect.open(place / "memory.db", background=False) as memory:
             memory.import_file(*_archive(place, size))
             wall, cpu = time.perf_counter(), time.process_time()
-            done = memory.consolidate()
+            done = memory.upkeep.consolidate()
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             walls, cpus = _appended(memory)
     return [
@@ -68,7 +68,7 @@ def _appended(memory: Memory) -> tuple[list[float], list[float]]:
     for number in range(_APPENDED):
         memory.store_message(f"The {number}th walk with Luna took {number} minutes.", conversation_id="walks")
         wall, cpu = time.perf_counter(), time.process_time()
-        memory.consolidate()
+        memory.upkeep.consolidate()
         walls.append(time.perf_counter() - wall)
         cpus.append(time.process_time() - cpu)
     return walls, cpus

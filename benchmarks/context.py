@@ -86,7 +86,7 @@ def measure(data: DataSet, budgets: Sequence[int], most: int | None, *, consolid
         number += len(history.questions)
         with prepared.memory(history) as memory:
             if consolidated:
-                memory.consolidate()
+                memory.upkeep.consolidate()
             systems = Systems(history, memory)
             for question in questions:
                 for budget in budgets:

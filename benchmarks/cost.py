@@ -19,8 +19,8 @@ from benchmarks.convert import write_openai
 from benchmarks.datasets import own_set
 from benchmarks.engines import SQLite
 from benchmarks.tables import table
-from recollect.engines.choose import open_store
-from recollect.memory import Memory
+from recollect.engines import open_store
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.minilm import MiniLM
 from recollect.models.embedding.static import StaticEmbedder
 
@@ -51,10 +51,10 @@ def measure() -> list[Cost]:
     with TemporaryDirectory(prefix="recollect-bench-") as made:
         folder = Path(made)
         write_openai(history.sessions, folder / "export.jsonl")
-        with Memory(open_store(engine.place(folder)), StaticEmbedder(), quality=MiniLM) as memory:
+        with Memory(Handle(open_store(engine.place(folder)), StaticEmbedder(), quality=MiniLM)) as memory:
             imported, size = _seconds(lambda: memory.import_file(folder / "export.jsonl")), engine.bytes_on_disk(folder)
             instant = Cost("instant", count / imported, size / count, *_search_times(memory, questions, "instant"))
-            embedded, more = _seconds(memory.embed), engine.bytes_on_disk(folder) - size
+            embedded, more = _seconds(memory.upkeep.embed), engine.bytes_on_disk(folder) - size
             quality = Cost("quality", count / embedded, more / count, *_search_times(memory, questions, "quality"))
     return [instant, quality]
 

@@ -32,12 +32,11 @@ from typing import Any
 
 import recollect
 from recollect import HierarchicalMemory
-from recollect.derive.facts.book import MODEL, Ledger, settled
-from recollect.derive.facts.claim import Claim, Polarity, canonical_attribute, entity_key, folded, is_single
+from recollect.derive.facts.changes import MODEL, ClaimChanges, settled
+from recollect.derive.facts.claim import Claim, Polarity, canonical_attribute, content_of, entity_key, folded, is_single
 from recollect.derive.facts.fact import Fact
-from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.stored import claim_in
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.memory import Memory
 from recollect.record import NodeId
 
@@ -97,7 +96,7 @@ class Telling:
     def __post_init__(self) -> None:
         self.clock = Clock(_moment(self.story["now"]) - timedelta(hours=1))
         self.memory = recollect.open(self.folder / "memory.db", namespace="agent", durable=False, background=False)
-        self.memory._clock = self.clock
+        self.memory.handle.clock = self.clock
 
     def tell(self, told: dict[str, Any], way: str) -> None:
         """One statement, at the time at which it was said, or else now."""
@@ -127,13 +126,13 @@ class Telling:
 
     def draw(self, told: Iterable[tuple[dict[str, Any], str, datetime | None, int]]) -> None:
         """What a model would draw from messages."""
-        ledger = Ledger()
+        ledger = ClaimChanges()
         claims = [_claim(one, NodeId(name), said, position) for one, name, said, position in told]
         ledger.add(claims, MODEL, run="told")
-        with self.memory._space.view() as view:
+        with self.memory.handle.space.view() as view:
             revision, effects = head_revision(view), settled(view, ledger)
-        change = Publisher(self.memory._embedder).change(effects, revision)
-        self.memory._space.write(change)
+        change = Publisher(self.memory.handle.embedder).change(effects, revision)
+        self.memory.handle.space.write(change)
 
     def asked(self) -> list[Asked]:
         """What the memory answers on the day of the question."""
@@ -171,7 +170,7 @@ class Telling:
         found = [f for f in self.memory.facts(include_past=True) if _is_about(f, (told["entity"], told["attribute"]))]
         wrong = [fact for fact in found if folded(fact.value) == folded(told["corrects"])]
         if wrong:
-            self.memory.edit_fact(wrong[0].id, told["text"], value=told["value"])
+            self.memory.knowledge.edit_fact(wrong[0].id, told["text"], value=told["value"])
         return bool(wrong)
 
     def _store(self, told: dict[str, Any], said: datetime | None) -> None:

@@ -147,7 +147,7 @@ def report_held(found: dict[str, list[Held]]) -> str:
 
 def _memory(data: DataSet, history: int) -> Memory:
     memory = Prepared(data, cache_folder() / "context").memory(data.histories[history])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     return memory
 
 

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from benchmarks.convert import openai_conversation, write_openai
 from benchmarks.datasets import ROOT, DataSet, History
 from benchmarks.vectors import RememberingModel
-from recollect.engines.choose import open_store
-from recollect.memory import Memory
+from recollect.engines import open_store
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import TokenEmbedder
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.models.language.base import LanguageModel
@@ -31,7 +31,7 @@ from recollect.store import View
 _WRITES = ("importers", "text", "models/embedding", "record", "store", "engines", "index", "ingest")
 _ONLY_READS = (
     "store/passages.py",
-    "engines/neo4j/passages.py",
+    "engines/neo4j/indexing.py",
     "index/candidates.py",
     "index/pool.py",
     "index/vocabulary.py",
@@ -89,7 +89,7 @@ class Prepared:
         """Makes those vectors of the quality mode that are not there yet."""
         for history in self._data.histories:
             with self.memory(history) as memory:
-                memory.embed()
+                memory.upkeep.embed()
 
 
 def key(data: DataSet) -> str:
@@ -153,7 +153,7 @@ def _opened(
     asked_model: LanguageModel | None = None,
 ) -> Memory:
     namespace = _namespace(data, history)
-    return Memory(open_store(place), StaticEmbedder(), namespace, quality=quality, asked_model=asked_model)
+    return Memory(Handle(open_store(place), StaticEmbedder(), namespace, quality=quality, asked_model=asked_model))
 
 
 def _namespace(data: DataSet, history: History) -> Namespace:

@@ -87,8 +87,8 @@ def _points(memory: Memory, turns: int, say: Say) -> Iterator[Point]:
                 appends.append(1000 * (time.perf_counter() - began))
             if turn % _WORKED == 0:
                 cpu = time.process_time()
-                memory.consolidate()
-                memory.maintain()
+                memory.upkeep.consolidate()
+                memory.upkeep.maintain()
                 worked += 1000 * (time.process_time() - cpu)
         point = Point(
             turns=until,

@@ -93,7 +93,7 @@ def measure(
                 timestamp=last + timedelta(minutes=10 * (place + 1)),
             )
         memory.store_message(GREETING, conversation_id="new", timestamp=last + timedelta(minutes=10 * (messages + 9)))
-        memory.consolidate()
+        memory.upkeep.consolidate()
         for where in ("here", "new"):
             context = memory.prepare_context(GREETING, where, budget)
             if show:
@@ -115,7 +115,7 @@ def _store(memory: Memory, story: Mapping[str, Any]) -> datetime:
         if entry["as"] == "message":
             memory.store_message(entry["content"], conversation_id="here", timestamp=at)
         elif entry["as"] == "rule":
-            memory.add_rule(entry["content"])
+            memory.knowledge.add_rule(entry["content"])
         else:
             asked = {name: entry[name] for name in ("entity", "value") if name in entry}
             memory.store_fact(entry["content"], entry.get("attribute", ""), said_at=at, **asked)

@@ -8,8 +8,8 @@ from uuid import uuid4
 from benchmarks.asking import conversation_ids, message_ids
 from benchmarks.convert import write_openai
 from benchmarks.datasets import History
-from recollect.engines.choose import open_store
-from recollect.memory import Memory
+from recollect.engines import open_store
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import TokenEmbedder
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Namespace
@@ -22,7 +22,7 @@ class Product:
         """Imports the history. Raises what the product raises, and RuntimeError where a message is not in."""
         namespace = Namespace(f"bench/{uuid4()}")
         self._memory = Memory(
-            open_store(place), StaticEmbedder(), namespace, quality=(lambda: model) if model else None
+            Handle(open_store(place), StaticEmbedder(), namespace, quality=(lambda: model) if model else None)
         )
         export = folder / "export.jsonl"
         write_openai(history.sessions, export)
@@ -36,7 +36,7 @@ class Product:
 
     def make_quality(self) -> None:
         """Makes the vectors of the quality mode."""
-        self._memory.embed()
+        self._memory.upkeep.embed()
 
     def messages(self, question: str, mode: str) -> list[str]:
         """The ids of the messages found, best first."""

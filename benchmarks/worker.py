@@ -23,7 +23,8 @@ from benchmarks.machine import own_memory, peak_memory
 from benchmarks.queries import queries
 from benchmarks.wording import TOPICS, Writer, topic
 from recollect import Memory
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
+from recollect.memory import Handle
 from recollect.models.embedding import TokenVectors
 from recollect.models.embedding.base import Vectors
 from recollect.models.embedding.static import StaticEmbedder
@@ -126,8 +127,8 @@ def fresh(memory: Memory, count: int) -> dict[str, float]:
 
 def vectors(memory: Memory, count: int) -> dict[str, float]:
     """Made-up quality vectors for so many messages: real ones would take an hour for 100,000."""
-    with Memory(open_store(memory.location), StaticEmbedder(), memory.namespace, quality=MadeUp) as own:
-        made = own.embed(limit=count)
+    with Memory(Handle(open_store(memory.location), StaticEmbedder(), memory.namespace, quality=MadeUp)) as own:
+        made = own.upkeep.embed(limit=count)
     return {"made": made}
 
 

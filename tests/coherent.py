@@ -27,11 +27,11 @@ def threads_of(memory: Memory) -> list[Thread]:
 
 def assert_coherent(memory: Memory) -> None:
     """The invariants of the store; trees, turns and places; each living message found, once, and no other."""
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
     threads = threads_of(memory)
     for thread in threads:
         assert_tree(thread)
-    assert memory.stats().passages == passages_that_belong(memory, threads)
+    assert memory.upkeep.stats().passages == passages_that_belong(memory, threads)
     for message in (message for thread in threads for message in thread.messages):
         if message.erased:
             assert (message.content, message.versions, message.parts, message.deleted) == ("", (), (), True)

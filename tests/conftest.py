@@ -63,7 +63,7 @@ def derived_store(tmp_path_factory: pytest.TempPathFactory, sample_store: Path) 
             made = tmp_path_factory.mktemp("deriving") / "store"
             shutil.copytree(sample_store.parent, made)
             with recollect.open(made / sample_store.name, durable=False, background=False) as memory:
-                memory.consolidate()
+                memory.upkeep.consolidate()
             made.rename(shared)
     return shutil.copytree(shared, tmp_path_factory.mktemp("derived") / "store") / sample_store.name
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.ingest.importing import Progress
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record import Message, reading_order
 from tests.store.builders import embedder
 
@@ -23,7 +23,7 @@ Json = Mapping[str, Any]
 
 def opened(path: Path, *, wait: float = 20.0) -> Memory:
     """The memory in this file, as another process would open it."""
-    return Memory(SQLiteStore(path, wait=wait, durable=False), embedder())
+    return Memory(Handle(SQLiteStore(path, wait=wait, durable=False), embedder()))
 
 
 def imported(path: Path, *exports: Path, progress: Callable[[Progress], None] | None = None) -> Memory:

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.worker import MadeUp
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import MAX_TOKENS, TokenVectors, Vectors
 from tests.store.builders import embedder
 
@@ -74,7 +74,7 @@ class Quick(MadeUp):
 def opened(path: Path, moment: Moment | None = None) -> Memory:
     """The memory in this file, as a process of its own would open it."""
     store: Any = SQLiteStore(path, durable=False)
-    return Memory(store if moment is None else Interrupted(store, moment), embedder(), quality=Quick)
+    return Memory(Handle(store if moment is None else Interrupted(store, moment), embedder(), quality=Quick))
 
 
 def at_every_moment(

@@ -17,9 +17,9 @@ import apsw
 
 from benchmarks.machine import peak_memory
 from benchmarks.worker import MadeUp
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.errors import StoreError
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import stable_id
 from tests.answer.chat.parrot import Parrot
@@ -100,7 +100,7 @@ def do_search(memory: Memory, *queries: str) -> None:
         if results:
             assert results[0].best.message in memory.conversation(results[0].conversation.id).messages
         searches, hits = searches + 1, hits + len(results)
-        if memory.stats().conversations >= int(enough):
+        if memory.upkeep.stats().conversations >= int(enough):
             break
     say(json.dumps({"searches": searches, "hits": hits}))
 
@@ -116,7 +116,7 @@ def do_hold(memory: Memory, seconds: str) -> None:
 
 def do_chat(memory: Memory, conversation: str) -> None:
     """Chats until somebody stops it, and tells each answer that was stored."""
-    memory._asked_model = Parrot()
+    memory.handle.asked_model = Parrot()
     for number in count():
         say(memory.chat(conversation, f"Luna asks number {number}: what can Luna eat?").answer_id)
 
@@ -141,7 +141,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 def main(command: str, store: str, *arguments: str) -> None:
     embedder = StaticEmbedder()
     embedder.embed(["warm"])
-    with Memory(open_store(store), embedder, quality=MadeUp) as memory:
+    with Memory(Handle(open_store(store), embedder, quality=MadeUp)) as memory:
         say("ready")
         sys.stdin.readline()
         COMMANDS[command](memory, *arguments)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record import Conversation, Edge, Message, Node, NodeKind, Origin, Thread, Turn, stable_id
 from recollect.record.wire import dumps, to_wire
 from recollect.store import Change
@@ -64,7 +64,7 @@ def records_in(result: Any) -> int:
 def counted(path: Path) -> tuple[Memory, Counter[str]]:
     counts: Counter[str] = Counter()
     store: Any = Counting(SQLiteStore(path, durable=False), counts)
-    return Memory(store, embedder()), counts
+    return Memory(Handle(store, embedder())), counts
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ STEPS: dict[str, Callable[[Memory, str, str, str], object]] = {
     ),
     "a tool's result": lambda m, talk, asked, first: m.store_tool_call("tides", "{}", "high", "R"),
     "an edit": lambda m, talk, asked, first: m.update_message("R", "made anew"),
-    "a deletion": lambda m, talk, asked, first: m.delete_message("R"),
+    "a deletion": lambda m, talk, asked, first: m.delete("R"),
 }
 
 
@@ -136,9 +136,9 @@ def test_edges_and_nodes_are_imported_in_batches(tmp_path: Path) -> None:
     with memory:
         assert memory.import_file(path).problems == []
         assert counts["writes"] <= 1 + len([*facts, *edges]) / 5000
-        with memory._space.view() as view:
+        with memory.handle.space.view() as view:
             assert view.edges(None) == sorted(edges, key=lambda e: (e.source_id, e.type, e.target_id))
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_documents_are_imported_in_batches(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_documents_are_imported_in_batches(tmp_path: Path) -> None:
     with memory:
         memory.import_file(file(tmp_path / "projects.json", [project]))
         assert counts["writes"] < 5
-        assert memory.stats().documents == 201
+        assert memory.upkeep.stats().documents == 201
 
 
 def test_what_an_append_writes_does_not_grow(tmp_path: Path, talks: list[Path]) -> None:

@@ -77,13 +77,13 @@ def killed_and_resumed(tmp_path: Path, export: Path, kills: int, *, check_each: 
             process.kill()
         if check_each:
             with opened(store) as memory:
-                assert memory.check() == []
+                assert memory.upkeep.check() == []
     assert cut_short > kills / 3
     finished(started("import", store, export))
     with opened(store) as killed, opened(tmp_path / "calm.db") as calm:
-        assert killed.check() == []
+        assert killed.upkeep.check() == []
         assert dump_of(killed) == dump_of(calm)
-        assert killed.stats() == calm.stats()
+        assert killed.upkeep.stats() == calm.upkeep.stats()
 
 
 def test_an_import_killed_three_times_ends_like_one_that_never_was(tmp_path: Path) -> None:
@@ -113,11 +113,11 @@ def test_every_message_that_was_acknowledged_is_there(tmp_path: Path, kills: int
         for message in acknowledged_until_killed(store, f"C{kill % 2}", chance.randrange(1, 60))
     ]
     with opened(store) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         there = {message.id: message for message in memory.messages(told)}
         assert set(there) == set(told)
         assert all(message.content.endswith("of the tide") for message in there.values())
-        assert memory.stats().messages - len(told) <= kills  # at most the one that was under way each time
+        assert memory.upkeep.stats().messages - len(told) <= kills  # at most the one that was under way each time
         assert len(memory.search("tide", group_by="message", limit=1000)) > 0
 
 
@@ -177,7 +177,7 @@ def kill_writers(ledger: Ledger, store: Path, folder: Path, kinds: Iterable[str]
 def assert_kept(ledger: Ledger, store: Path, folder: Path) -> None:
     """Everything that was acknowledged holds, from the record to the bytes of the files."""
     with without_model(store) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         states = state_of(memory, ledger.states)
         for own, allowed in ledger.states.items():
             # What was forgotten is as if it had never been.
@@ -190,13 +190,13 @@ def assert_kept(ledger: Ledger, store: Path, folder: Path) -> None:
         threads = threads_of(memory)
         for thread in threads:
             assert_tree(thread)
-        assert memory.stats().passages == passages_that_belong(memory, threads)
-        memory.reindex()
-        memory.embed()
-        counts = memory.stats()
+        assert memory.upkeep.stats().passages == passages_that_belong(memory, threads)
+        memory.upkeep.reindex()
+        memory.upkeep.embed()
+        counts = memory.upkeep.stats()
         assert counts.quality == counts.said_passages
-        memory.maintain()
-        assert memory.check() == []
+        memory.upkeep.maintain()
+        assert memory.upkeep.check() == []
     data = b"".join(path.read_bytes() for path in store.parent.rglob("*") if path.is_file())
     for allowed in ledger.states.values():
         if all(name == "forgotten" for name, _ in allowed):
@@ -205,7 +205,7 @@ def assert_kept(ledger: Ledger, store: Path, folder: Path) -> None:
     for path in sorted((folder / "backups").glob("*.db")) if ledger.backups else ():
         place = recollect.restore(path, folder / "restored" / path.name)
         with opened(place) as restored:
-            assert restored.check() == []
+            assert restored.upkeep.check() == []
     assert all(path.exists() for path in ledger.backups)
 
 
@@ -235,6 +235,6 @@ def test_writers_of_every_kind_are_killed_and_what_they_acknowledged_holds(tmp_p
         kill_writers(ledger, store, tmp_path, kinds, chance)
         if kills > 50 and ledger.kills % 20 < len(kinds):
             with opened(store) as memory:
-                assert memory.check() == []
+                assert memory.upkeep.check() == []
     assert ledger.states
     assert_kept(ledger, store, tmp_path)

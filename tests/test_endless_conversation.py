@@ -127,7 +127,7 @@ class Endless(RuleBasedStateMachine):
     def call_a_tool(self, asked: str, text: object, place: float) -> str:
         words = self.next(text, place)
         call = self.memory.store_tool_call("look", {"at": "the weir"}, words, asked)
-        assert self.memory.get_tool_call(call.id).result == words
+        assert self.memory.toolbox().get_tool_call(call.id).result == words
         return self.learned(call.result_message_id or "", words)
 
     @rule(target=said, asked=said, place=PLACES)
@@ -154,7 +154,7 @@ class Endless(RuleBasedStateMachine):
     @rule(ids=st.lists(said, min_size=1, max_size=4, unique=True), text=TEXTS, place=PLACES)
     def edit_several(self, ids: list[str], text: object, place: float) -> None:
         given = [(own, self.next(text, place), marker(self.number)) for own in ids]
-        self.memory.update_messages({"id": own, "content": words} for own, words, _ in given)
+        self.memory.integration.update_messages({"id": own, "content": words} for own, words, _ in given)
         for own, words, word in given:
             known = self.known[own]
             known.before.append(known.text)
@@ -164,13 +164,13 @@ class Endless(RuleBasedStateMachine):
 
     @rule(id=said)
     def delete(self, id: str) -> None:
-        self.memory.delete_message(id)
+        self.memory.delete(id)
         self.known[id].deleted = True
         assert self.found(self.known[id].marker) == []
 
     @rule(id=said)
     def restore(self, id: str) -> None:
-        self.memory.restore_message(id)
+        self.memory.restore(id)
         self.known[id].deleted = False
         self.assert_found(self.known[id])
 
@@ -178,7 +178,7 @@ class Endless(RuleBasedStateMachine):
     def edit_a_chunk(self, id: str, at: float) -> None:
         if self.known[id].deleted:
             return
-        pieces = [p for p in self.memory.get_message_with_chunks(id) if isinstance(p, MessageChunk)]
+        pieces = [p for p in self.memory.toolbox().get_message_with_chunks(id) if isinstance(p, MessageChunk)]
         if pieces:
             piece = pieces[int(at * (len(pieces) - 1))]
             with pytest.raises(InvalidInput, match="a chunk cannot be changed by itself"):
@@ -187,7 +187,7 @@ class Endless(RuleBasedStateMachine):
     # --- what holds ------------------------------------------------------------------------------------------------
     @invariant()
     def the_store_is_whole(self) -> None:
-        assert self.memory.check() == []
+        assert self.memory.upkeep.check() == []
 
     @invariant()
     def the_record_is_what_was_said(self) -> None:
@@ -208,11 +208,11 @@ class Endless(RuleBasedStateMachine):
         for known in self.known.values():
             if known.deleted:
                 with pytest.raises(NotFound, match="was deleted"):
-                    self.memory.get_message_by_id(known.id)
+                    self.memory.toolbox().get_message_by_id(known.id)
                 continue
-            pieces = self.memory.get_message_with_chunks(known.id)
+            pieces = self.memory.toolbox().get_message_with_chunks(known.id)
             if not isinstance(pieces[0], MessageChunk):
-                assert pieces == [self.memory.get_message_by_id(known.id)]
+                assert pieces == [self.memory.toolbox().get_message_by_id(known.id)]
                 assert count(known.text) <= CHUNK * 1.1  # what a message costs is estimated where it is long
                 continue
             end = 0
@@ -225,7 +225,7 @@ class Endless(RuleBasedStateMachine):
                 end = start + len(piece.content)
             assert end == len(known.text)
             middle = pieces[len(pieces) // 2]
-            assert self.memory.get_message_by_id(middle.id) == middle
+            assert self.memory.toolbox().get_message_by_id(middle.id) == middle
 
     @rule(word=st.integers(1, 30), most=st.sampled_from([400, 1_000, 4_500]))
     def tools_stay_within_their_size(self, word: int, most: int) -> None:
@@ -265,9 +265,9 @@ class Endless(RuleBasedStateMachine):
 
     def assert_found(self, known: Known) -> None:
         assert self.found(known.marker) == [known.id]
-        best = self.memory.vector_search(f'"{known.marker}"', 1)[0]
-        opened_ = self.memory.get_tool_call(best.id).result if best.type == "tool_call" else None
-        text = opened_ if opened_ is not None else self.memory.get_message_by_id(best.id).content
+        best = self.memory.toolbox().vector_search(f'"{known.marker}"', 1)[0]
+        opened_ = self.memory.toolbox().get_tool_call(best.id).result if best.type == "tool_call" else None
+        text = opened_ if opened_ is not None else self.memory.toolbox().get_message_by_id(best.id).content
         assert known.marker in text
         assert count(text) <= CHUNK * 1.1
 

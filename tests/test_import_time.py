@@ -91,9 +91,7 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "recollect.index.passages",
     )
     assert not {name for name in loaded if name.startswith(ways_in)}
-    assert not loaded & {
-        f"recollect.engines.sqlite.{name}" for name in ("backup", "check", "erase", "maintain", "from_version_1")
-    }
+    assert not loaded & {f"recollect.engines.sqlite.{name}" for name in ("backup", "check", "maintain", "salvage")}
     assert len(files(loaded)) <= 154
 
 

@@ -14,9 +14,9 @@ import pytest
 
 import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.engines.sqlite.migrations import MIGRATIONS
+from recollect.engines.sqlite.schema import MIGRATIONS
 from recollect.errors import StoreBusy, StoreError
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from tests.exports import chat, dump_of, export, imported, opened
 from tests.processes import finished, started
 from tests.store.builders import embedder
@@ -57,7 +57,7 @@ def test_one_imports_while_three_search(tmp_path: Path, large: Path) -> None:
     assert all(one["searches"] > 3 for one in told)
     assert all(one["hits"] > 0 for one in told)
     with opened(store) as memory, imported(tmp_path / "alone.db", large) as alone:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         assert dump_of(memory) == dump_of(alone)
 
 
@@ -66,9 +66,9 @@ def test_two_import_the_same_export_at_once(tmp_path: Path, large: Path) -> None
     for process in [started("import", store, large) for _ in range(2)]:
         finished(process)
     with opened(store) as memory, imported(tmp_path / "alone.db", large) as alone:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         assert dump_of(memory) == dump_of(alone)
-        assert memory.stats() == alone.stats()
+        assert memory.upkeep.stats() == alone.upkeep.stats()
 
 
 def test_two_append_to_the_same_conversation_at_once(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_two_append_to_the_same_conversation_at_once(tmp_path: Path) -> None:
         for process in (one, other):
             process.kill()
     with opened(store) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         assert len(memory.messages(told)) == 80
         assert all(message.active for message in memory.conversation("C").messages)
 
@@ -95,8 +95,8 @@ def test_threads_share_a_memory(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(6) as threads:
             assert all(threads.map(work, range(60)))
-        assert memory.stats().messages == 60
-        assert memory.check() == []
+        assert memory.upkeep.stats().messages == 60
+        assert memory.upkeep.check() == []
 
 
 def test_an_append_waits_for_another_writer(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_reading_waits_for_nobody(tmp_path: Path) -> None:
         with writing(store, 0.5), opened(store) as reader:
             began = time.perf_counter()
             assert reader.search("heron")
-            assert reader.check() == []
+            assert reader.upkeep.check() == []
             assert time.perf_counter() - began < 0.4
 
 
@@ -125,7 +125,9 @@ def test_waiting_too_long_says_for_what_and_what_to_do(tmp_path: Path) -> None:
     store = tmp_path / "memory.db"
     opened(store).close()
     told: list[str] = []
-    patient = Memory(SQLiteStore(store, wait=2.5, on_wait=lambda: told.append("waiting"), durable=False), embedder())
+    patient = Memory(
+        Handle(SQLiteStore(store, wait=2.5, on_wait=lambda: told.append("waiting"), durable=False), embedder())
+    )
     with opened(store, wait=0.2) as memory, patient, writing(store, 3.5):
         with pytest.raises(StoreBusy, match=r"Another process has been writing to .*memory\.db") as caught:
             memory.store_message("too late")
@@ -190,7 +192,7 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     (tmp_path / "memory.db").touch()
     with recollect.open(tmp_path / "memory.db") as memory:
         memory.store_message("hello")
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_a_damaged_store_is_told_with_what_to_do(tmp_path: Path, large: Path) -> None:

@@ -29,7 +29,7 @@ def test_it_holds_some_hundred_conversations_of_three_sources() -> None:
 
 
 def test_everything_in_it_is_imported(memory: Memory) -> None:
-    counts = memory.stats()
+    counts = memory.upkeep.stats()
     assert counts.conversations == len(conversations())
     assert counts.messages == counts.active == sum(len(c.messages) for c in conversations())
     assert dict(counts.by_source) == Counter(c.source for c in conversations())

@@ -60,7 +60,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
             dump = tmp_path / "dump.jsonl"
             dump.write_bytes(DUMPS.read(f"{name.replace('/', '+')}.jsonl"))
             memory.beside(name).import_file(dump)
-            memory.beside(name).consolidate()
+            memory.beside(name).upkeep.consolidate()
         yield memory
 
 
@@ -70,18 +70,18 @@ def _of_hands(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_nothing_that_a_hand_did_is_lost(old: Memory) -> None:
-    assert {str(name) for name in old.namespaces()} == set(TOLD["after"])
+    assert {str(name) for name in old.upkeep.namespaces()} == set(TOLD["after"])
     for name, before in TOLD["after"].items():
         memory, wanted = old.beside(name), _of_hands(before)
         assert _of_hands(json.loads(json.dumps(shown(memory)))) == wanted, name
-        memory.consolidate(again=True)
+        memory.upkeep.consolidate(again=True)
         assert _of_hands(json.loads(json.dumps(shown(memory)))) == wanted, name
-        assert memory.check() == [], name
+        assert memory.upkeep.check() == [], name
     told = TOLD["hands"]
     facts = {fact.content: fact for fact in old.facts()}
     assert facts[told["pinned"]].pinned
     assert facts[told["edited"]].by_hand
-    assert old.entity("Carin Holm").name == told["merged"]
+    assert old.knowledge.entity("Carin Holm").name == told["merged"]
     for gone in ("theremin", "zeppelin", "marimba"):
         assert not old.search(gone).hits
     with pytest.raises(NotFound, match="forgotten"):
@@ -141,9 +141,9 @@ def test_a_user_finds_what_was_said_and_whose_id_is_the_old_name_does_not(tmp_pa
             said = [one["content"] for one in talk[len(system) :]]
             kept = memory.conversation(answer.headers["X-Recollect-Conversation"]).messages
             assert [one.content for one in kept] == [*said, "The ferry."]
-            assert memory.stats().conversations == 1
-        assert OF_ANNA in proxy.memory("default").namespaces()  # of the first who asked, and of nobody else
-        assert proxy.memory(PROJECT).stats().messages == 6
+            assert memory.upkeep.stats().conversations == 1
+        assert OF_ANNA in proxy.memory("default").upkeep.namespaces()  # of the first who asked, and of nobody else
+        assert proxy.memory(PROJECT).upkeep.stats().messages == 6
 
 
 def test_a_user_whose_id_looks_like_an_old_name_keeps_the_memory(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_user_whose_id_looks_like_an_old_name_keeps_the_memory(tmp_path: Path)
         with closing(apsw.Connection(str(path))) as connection:
             connection.execute("UPDATE namespace SET name = ? WHERE name = ?", (f"user/{user}", OF_ANNA))
         with recollect.open(path, namespace=f"user/{user}") as memory:
-            assert memory.stats().messages == 4
+            assert memory.upkeep.stats().messages == 4
 
 
 def test_renaming_users_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,9 +170,9 @@ def test_renaming_users_may_be_killed(tmp_path: Path, monkeypatch: pytest.Monkey
     with closing(apsw.Connection(str(path))) as connection:
         assert (OF_ANNA,) in list(connection.execute("SELECT name FROM namespace"))
     with recollect.open(path, namespace=f"user/{namespace_part('Anna Smith')}") as memory:
-        assert memory.stats().messages == 4
-        assert memory.check() == []
-        assert OF_ANNA not in memory.namespaces()
+        assert memory.upkeep.stats().messages == 4
+        assert memory.upkeep.check() == []
+        assert OF_ANNA not in memory.upkeep.namespaces()
 
 
 # --- users of adapters ----------------------------------------------------------------------------------------------
@@ -188,10 +188,10 @@ def see_mem0(old: Memory) -> None:
     for user, home in HOMES.items():
         assert adapter.get_all(filters={"user_id": user}, top_k=100)["results"] == told[f"all of {user}"]
         own = adapter.of(user_id=user)
-        own.consolidate()
+        own.upkeep.consolidate()
         assert [fact.value for fact in own.facts() if "live" in fact.content] == [home]
         assert [fact.pinned for fact in own.facts() if "nuts" in fact.content] == ([True] if user == "alice" else [])
-        assert own.check() == []
+        assert own.upkeep.check() == []
     assert [one["memory"] for one in adapter.get_all(filters={"agent_id": "guide"})["results"]] == [
         "The agent speaks Danish."
     ]
@@ -200,10 +200,10 @@ def see_mem0(old: Memory) -> None:
     assert [m.content for m in base.conversation(told["own"]).messages] == [
         "A message of nobody's, beside the adapter."
     ]
-    base.consolidate()
+    base.upkeep.consolidate()
     assert base.facts(include_past=True) == []
-    assert base.stats().messages == 1
-    assert base.check() == []
+    assert base.upkeep.stats().messages == 1
+    assert base.upkeep.check() == []
 
 
 def open_agents(old: Memory) -> None:
@@ -215,12 +215,12 @@ def see_agents(old: Memory) -> None:
     for user, home in HOMES.items():
         session = RecollectSession(f"{user}-1", old.beside("agents"), user=user)
         assert asyncio.run(session.get_items()) == TOLD["agents"][f"{user}-1"]["items"]
-        session.memory.consolidate()
+        session.memory.upkeep.consolidate()
         assert [fact.value for fact in session.memory.facts()] == [home]
-        assert [m.content for row in session.memory.deleted() for m in row.messages] == ["Never mind."]
-        assert session.memory.check() == []
-    old.beside("agents").consolidate()
-    assert old.beside("agents").stats().messages == 0
+        assert [m.content for row in session.memory.upkeep.deleted() for m in row.messages] == ["Never mind."]
+        assert session.memory.upkeep.check() == []
+    old.beside("agents").upkeep.consolidate()
+    assert old.beside("agents").upkeep.stats().messages == 0
     assert old.beside("agents").facts(include_past=True) == []
 
 

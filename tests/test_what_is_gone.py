@@ -48,7 +48,7 @@ def begin(memory: Memory) -> None:
 def test_a_deleted_answer_does_not_stand_beside_its_question(memory: Memory) -> None:
     begin(memory)
     assert memory.search("heron", group_by="message")[0].best.beside is not None
-    memory.delete_message("A")
+    memory.delete("A")
     assert memory.search("heron", group_by="message")[0].best.beside is None
     memory.store_message("In the reeds.", "assistant", conversation_id="C", id="R", timestamp=NOON)
     beside = memory.search("heron", group_by="message")[0].best.beside
@@ -58,16 +58,16 @@ def test_a_deleted_answer_does_not_stand_beside_its_question(memory: Memory) -> 
 
 def test_a_deleted_question_does_not_stand_beside_its_answer(memory: Memory) -> None:
     begin(memory)
-    memory.delete_message("Q")
+    memory.delete("Q")
     assert memory.search("weir", group_by="message")[0].best.beside is None
 
 
 def test_a_conversation_found_by_its_title_shows_its_first_message_that_is_there(memory: Memory) -> None:
     begin(memory)
-    memory.delete_message("Q")
+    memory.delete("Q")
     (hit,) = memory.search("birds")
     assert [shown.message.id for shown in hit.messages] == ["A"]
-    memory.delete_message("A")
+    memory.delete("A")
     assert not memory.search("birds")
 
 
@@ -75,25 +75,25 @@ def test_however_many_messages_are_deleted_at_its_beginning_the_first_that_is_le
     begin(memory)
     for i in range(20):
         memory.store_message(f"Number {i}.", conversation_id="C", id=f"N{i}", timestamp=NOON)
-    memory.delete_message("Q", "A", *(f"N{i}" for i in range(15)))
+    memory.delete("Q", "A", *(f"N{i}" for i in range(15)))
     (hit,) = memory.search("birds")
     assert [shown.message.id for shown in hit.messages] == ["N15"]
 
 
 def test_a_hit_counts_the_messages_that_are_there(memory: Memory) -> None:
     begin(memory)
-    memory.delete_message("A")
+    memory.delete("A")
     (hit,) = memory.search("heron")
-    assert hit.message_count == memory.stats().messages == memory.conversations()[0].messages == 1
+    assert hit.message_count == memory.upkeep.stats().messages == memory.conversations()[0].messages == 1
 
 
 def test_no_deleted_word_is_suggested(memory: Memory) -> None:
     begin(memory)
     memory.store_message("A kingfisher dives.", conversation_id="C", id="K", timestamp=NOON)
     assert memory.search("kingfischer").corrected == "kingfisher"
-    memory.delete_message("K")
+    memory.delete("K")
     assert memory.search("kingfischer").corrected is None
-    memory.restore_message("K")
+    memory.restore("K")
     assert memory.search("kingfischer").corrected == "kingfisher"
     memory.update_message("K", "Something dives.")
     assert memory.search("kingfischer").corrected is None
@@ -103,16 +103,16 @@ def test_nobody_is_named_who_only_spoke_in_deleted_messages(memory: Memory) -> N
     memory.store_message("I saw it.", speaker="Marguerite", conversation_id="C", id="M", timestamp=NOON)
     memory.store_message("So did I.", speaker="Ben", conversation_id="C", timestamp=NOON)
     assert speakers(memory) == ["Ben", "Marguerite"]
-    memory.delete_message("M")
+    memory.delete("M")
     assert speakers(memory) == ["Ben"]
-    memory.restore_message("M")
+    memory.restore("M")
     assert speakers(memory) == ["Ben", "Marguerite"]
     memory.forget("M")
     assert speakers(memory) == ["Ben"]
 
 
 def speakers(memory: Memory) -> list[str]:
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return view.speakers()
 
 
@@ -122,7 +122,7 @@ def test_what_another_process_added_and_deleted_between_two_searches_is_not_foun
     with opened(Path(memory.location)) as other:
         assert found(other, "by the weir") == ["A"]
         memory.store_message("A passing osprey.", conversation_id="C", id="O", timestamp=NOON)
-        memory.delete_message("O", "A")
+        memory.delete("O", "A")
         assert found(other, "osprey") == found(other, "by the weir") == []
         memory.update_message("Q", "Where is the bittern?")
         assert found(other, "heron") == []
@@ -134,11 +134,11 @@ def test_the_deletion_of_whole_conversations_and_back(memory: Memory) -> None:
     memory.store_message("One otter.", conversation_id="B", title="Beasts", id="O", timestamp=NOON)
     assert memory.delete("C", "O") == 3
     assert memory.delete("C") == 0  # there is nothing more of it to delete
-    assert memory.stats().messages == 0
+    assert memory.upkeep.stats().messages == 0
     assert not memory.search("heron")
     assert memory.conversations() == []
     assert memory.restore("C") == 2
-    assert memory.stats().messages == 2
+    assert memory.upkeep.stats().messages == 2
     assert [row.messages for row in memory.conversations()] == [2]
     with pytest.raises(NotFound):
         memory.delete("Fish")
@@ -202,16 +202,16 @@ def test_what_is_named_is_forgotten_and_nothing_else(
     memory: Memory, tmp_path: Path, named: list[str], chosen: dict[str, object], goes: list[str], stays: list[str]
 ) -> None:
     archive_of(memory, tmp_path)
-    before = memory.stats()
+    before = memory.upkeep.stats()
     named = [name if name.startswith("L") and name != "Live" else titled(memory, name) for name in named]
     foreseen = memory.forget(*named, dry_run=True, **chosen)  # type: ignore[arg-type]
-    assert memory.stats() == before
+    assert memory.upkeep.stats() == before
     assert all(words_there(memory, words) for words in [*goes, *stays])
     done = memory.forget(*named, **chosen)  # type: ignore[arg-type]
     assert done == foreseen
-    assert memory.stats().messages == before.messages - done.messages
-    assert memory.stats().conversations == before.conversations - done.conversations
-    assert memory.stats().documents == before.documents - done.documents
+    assert memory.upkeep.stats().messages == before.messages - done.messages
+    assert memory.upkeep.stats().conversations == before.conversations - done.conversations
+    assert memory.upkeep.stats().documents == before.documents - done.documents
     for words in goes:
         assert not words_there(memory, words)
         assert words.encode() not in dump_of(memory).lower()
@@ -232,7 +232,7 @@ def test_nothing_named_forgets_nothing(memory: Memory) -> None:
         memory.forget("Fish")
     with pytest.raises(NotFound):
         memory.forget("Q", "Fish")  # all or nothing
-    assert memory.stats().messages == 2
+    assert memory.upkeep.stats().messages == 2
 
 
 def test_nothing_is_guessed_where_something_goes_or_changes(memory: Memory) -> None:
@@ -245,9 +245,9 @@ def test_nothing_is_guessed_where_something_goes_or_changes(memory: Memory) -> N
     memory.forget("i1")
     guesses = ("oanna@x.com", "Invoice 1", "Invoice 12", "invoice", "I12", fact.id[-6:])
     calls = (
-        memory.forget, memory.delete, memory.restore, memory.delete_message, memory.restore_message,
-        memory.pin_fact, memory.forget_fact, memory.undo_fact, lambda name: memory.edit_fact(name, "x"),
-        lambda name: memory.merge_facts(fact.id, name), lambda name: memory.update_message(name, "x"),
+        memory.forget, memory.delete, memory.restore, memory.knowledge.pin_fact, memory.knowledge.forget_fact,
+        memory.knowledge.undo_fact, lambda name: memory.knowledge.edit_fact(name, "x"),
+        lambda name: memory.knowledge.merge_facts(fact.id, name), lambda name: memory.update_message(name, "x"),
         lambda name: memory.store_tool_call("t", "{}", "r", name), lambda name: memory.forget(name, since="2020"),
     )  # fmt: skip
     before = dump_of(memory)
@@ -257,7 +257,7 @@ def test_nothing_is_guessed_where_something_goes_or_changes(memory: Memory) -> N
                 call(guess)
     assert dump_of(memory) == before
     assert memory.resolve("Invoice 1")[0].conversation.id == "i12"  # a guess is shown
-    assert memory.resolve_fact(fact.id[-6:]) == fact.id
+    assert memory.knowledge.resolve_fact(fact.id[-6:]) == fact.id
     assert memory.delete("anna@x.com") == 1
     assert [m.deleted for m in memory.conversation("joanna@x.com").messages] == [False]
 
@@ -285,7 +285,7 @@ def test_a_forgotten_message_leaves_its_place_and_the_rest_goes_on(memory: Memor
     memory.store_message("And the otter?", conversation_id="C", id="Z", timestamp=NOON)
     assert [m.id for m in memory.conversation("C").messages] == ["Q", "A", "T", "Z"]
     with pytest.raises(InvalidInput, match="was forgotten"):
-        memory.restore_message("A")
+        memory.restore("A")
     with pytest.raises(InvalidInput, match="was forgotten"):
         memory.update_message("A", "By the weir.")
 
@@ -306,18 +306,18 @@ def test_what_is_written_to_a_forgotten_conversation_is_there(memory: Memory) ->
     stored = memory.store_message("A new morning.", conversation_id="C", timestamp=NOON + HOUR)
     assert found(memory, "a new morning") == [stored.id]
     assert [m.content for m in memory.conversation("C").messages if not m.erased] == ["A new morning."]
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
     assert [row.messages for row in memory.conversations()] == [1]
     assert b"heron" not in dump_of(memory)
 
 
 def test_a_deleted_message_can_be_forgotten(memory: Memory) -> None:
     begin(memory)
-    memory.delete_message("A")
+    memory.delete("A")
     memory.forget("A")
     assert b"weir" not in dump_of(memory)
     with pytest.raises(InvalidInput, match="was forgotten"):
-        memory.restore_message("A")
+        memory.restore("A")
 
 
 def test_what_hangs_on_a_message_goes_with_it(memory: Memory) -> None:
@@ -327,10 +327,10 @@ def test_what_hangs_on_a_message_goes_with_it(memory: Memory) -> None:
     )
     call = memory.store_tool_call("bittern", "booming", "at dusk", "P")
     fact = Node(stable_id("f"), NodeKind.FACT, "heron", "is seen at dawn", origin=Origin.SAID)
-    memory._space.write(Change(put=[fact], edges=[Edge(fact.id, "ABOUT", call.result_message_id)]))
+    memory.handle.space.write(Change(put=[fact], edges=[Edge(fact.id, "ABOUT", call.result_message_id)]))
     memory.update_message("P", "See that.")
     memory.forget("P", call.result_message_id)
-    assert memory.tool_calls([call.id]) == []
+    assert memory.integration.tool_calls([call.id]) == []
     left = dump_of(memory).lower()
     for words in (b"osprey", b"bittern", b"booming", b"dusk", b"see this", b"see that", b"about"):
         assert words not in left
@@ -386,7 +386,7 @@ def test_a_forgotten_document_stays_away(memory: Memory, tmp_path: Path) -> None
     path = file(tmp_path / "projects.json", [{"uuid": "p", "name": "H", "prompt_template": "", "docs": docs, **times}])
     memory.import_file(path)
     memory.forget(sources=["claude"])
-    assert memory.stats().documents == 0
+    assert memory.upkeep.stats().documents == 0
     memory.import_file(path)
     assert not words_there(memory, "quay is closed")
     memory.import_file(path, again=True)
@@ -433,13 +433,13 @@ def test_no_file_holds_a_byte_of_what_was_forgotten(memory: Memory, tmp_path: Pa
     )  # fmt: skip
     memory.update_message(live.id, f"You are {CANARY} too.")
     memory.store_message(f"{CANARY} deleted", conversation_id="C", id="D", timestamp=NOON)
-    memory.delete_message("D")
+    memory.delete("D")
     memory.store_tool_call(CANARY, CANARY, CANARY, live.id, timestamp=NOON)
-    memory.embed()
-    memory.maintain()
+    memory.upkeep.embed()
+    memory.upkeep.maintain()
     memory.search(CANARY)
     memory.search("otter", mode="quality")
-    memory.reindex()
+    memory.upkeep.reindex()
     memory.search(CANARY)
     assert holding_the_canary(folder)
     match what:
@@ -460,9 +460,9 @@ def test_no_file_holds_a_byte_of_what_was_forgotten(memory: Memory, tmp_path: Pa
     assert found(memory, CANARY) == []
     misspelt = memory.search(f"{CANARY}s")
     assert (misspelt.suggestion, misspelt.corrected) == (None, None)
-    memory.maintain()
+    memory.upkeep.maintain()
     assert holding_the_canary(folder) == []
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_a_namespace_is_forgotten_whole_and_its_neighbours_stay(memory: Memory, tmp_path: Path) -> None:
@@ -472,15 +472,15 @@ def test_a_namespace_is_forgotten_whole_and_its_neighbours_stay(memory: Memory, 
         own.import_file(talk)
     luna.store_message(f"I am {CANARY}.", speaker=CANARY, conversation_id="C", title=CANARY, timestamp=NOON)
     luna.store_fact(f"{CANARY} lives in Lisbon", concept=CANARY)
-    luna.consolidate()
+    luna.upkeep.consolidate()
     luna.search(CANARY)
     assert holding_the_canary(tmp_path / "store")
     kept = dump_of(memory)
     luna.forget(everything=True)
     assert holding_the_canary(tmp_path / "store") == []
-    assert (luna.stats().messages, luna.conversations(), luna.entities(), luna.facts()) == (0, [], [], [])
+    assert (luna.upkeep.stats().messages, luna.conversations(), luna.entities(), luna.facts()) == (0, [], [], [])
     assert luna.search("heron").hits == ()
-    assert luna.check() == []
+    assert luna.upkeep.check() == []
     assert dump_of(memory) == kept
     assert found(memory, "heron one")
 
@@ -490,19 +490,25 @@ def test_a_deleted_conversation_comes_back_with_all_that_was_derived_from_it(mem
     for i, text in enumerate(said):
         memory.store_message(text, conversation_id="C", id=f"M{i}", title="Pixel", timestamp=NOON + i * HOUR)
     memory.store_message("One otter.", conversation_id="B", id="O", timestamp=NOON)
-    memory.consolidate()
+    memory.upkeep.consolidate()
 
     def seen() -> tuple[object, ...]:
         facts = sorted(fact.content for fact in memory.facts())
         summaries = sorted(one.text for one in memory.summaries())
-        return memory.stats(), found(memory, "pixel"), facts, summaries, sorted(e.name for e in memory.entities())
+        return (
+            memory.upkeep.stats(),
+            found(memory, "pixel"),
+            facts,
+            summaries,
+            sorted(e.name for e in memory.entities()),
+        )
 
     before = seen()
     assert before[2]
     assert before[3]
     memory.delete("C")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert seen()[1:3] == ([], [])
     assert memory.restore("C") == 6
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert seen() == before

@@ -50,12 +50,12 @@ def delete(memory: Memory, name: str, folder: Path) -> None:
     for number in count():
         own = stored(memory, name, number)
         with telling(own, "deleted", words_of(name, number)):
-            memory.delete_message(own)
+            memory.delete(own)
         with telling(own, "living", words_of(name, number)):
-            memory.restore_message(own)
+            memory.restore(own)
         if number % 2:
             with telling(own, "deleted", words_of(name, number)):
-                memory.delete_message(own)
+                memory.delete(own)
 
 
 def forget(memory: Memory, name: str, folder: Path) -> None:
@@ -79,18 +79,18 @@ def import_(memory: Memory, name: str, folder: Path) -> None:
 
 def reindex(memory: Memory, name: str, folder: Path) -> None:
     while True:
-        memory.reindex()
+        memory.upkeep.reindex()
 
 
 def embed(memory: Memory, name: str, folder: Path) -> None:
     for number in count():
         stored(memory, name, number)
-        memory.embed(limit=100)
+        memory.upkeep.embed(limit=100)
 
 
 def maintain(memory: Memory, name: str, folder: Path) -> None:
     while True:
-        memory.maintain()
+        memory.upkeep.maintain()
 
 
 def backup(memory: Memory, name: str, folder: Path) -> None:
@@ -98,7 +98,7 @@ def backup(memory: Memory, name: str, folder: Path) -> None:
     for number in count():
         path = folder / "backups" / f"{name}-{number % 2}.db"
         with telling(str(path), "backed up"):
-            memory.backup(path)
+            memory.upkeep.backup(path)
 
 
 KINDS: dict[str, Callable[[Memory, str, Path], None]] = {

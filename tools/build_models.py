@@ -32,7 +32,7 @@ from recollect.models.embedding.base import unit_rows
 from recollect.models.embedding.encoder import Encoder
 from recollect.models.embedding.minilm import PIECE, MiniLM
 from recollect.models.embedding.packaged import packaged
-from recollect.models.embedding.pieces import Piece, cut_pieces
+from recollect.models.embedding.pieces import TokenPiece, cut_pieces
 from recollect.models.embedding.tokenizer import encode_in_slices, packaged_pieces, packaged_tokenizer
 
 Rows = NDArray[np.float32]
@@ -85,7 +85,7 @@ def token_ids(texts: Sequence[str]) -> list[list[int]]:
 def vocabulary_vectors(encoder: Encoder, size: int) -> Rows:
     """The model's vector (size, 384) of every token of the vocabulary alone between [CLS] and [SEP]."""
     vectors = np.zeros((size, MiniLM.dimensions), np.float32)
-    for answer in encoder.run([Piece(token, 0, [token]) for token in range(size)], ["sentence_embedding"]):
+    for answer in encoder.run([TokenPiece(token, 0, [token]) for token in range(size)], ["sentence_embedding"]):
         vectors[answer.piece.owner] = answer.outputs["sentence_embedding"]
     return vectors
 

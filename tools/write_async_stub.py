@@ -12,6 +12,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import recollect
@@ -19,6 +20,9 @@ from recollect.answer.tools import Toolbox
 from recollect.compat.infinite_chat.chat import InfiniteChat
 from recollect.memory import Memory
 from recollect.memory.async_derive import public_members, yields
+from recollect.memory.integration import Integration
+from recollect.memory.knowledge import Knowledge
+from recollect.memory.upkeep import Upkeep
 
 _PACKAGE = Path(__file__).resolve().parent.parent / "recollect"
 
@@ -28,6 +32,7 @@ _MEMORY = """
 class AsyncMemory(AsyncContext):
     sync: Memory
     namespace: Namespace
+    location: str
     def __init__(self, sync: Memory) -> None: ...
     @classmethod
     def open({open}) -> Opening[AsyncMemory]: ...
@@ -39,11 +44,11 @@ class InfiniteChatStorage(AsyncContext):
     conversation_id: str
     def __init__({made}) -> None: ...
 """
-_TOOLBOX = """
-class AsyncToolbox:
-    sync: Toolbox
-    tools: tuple[MemoryTool, ...]
-    def __init__(self, sync: Toolbox) -> None: ...
+_PART = """
+class {name}:
+    sync: {of}
+    {held}
+    def __init__(self, sync: {of}) -> None: ...
 """
 _ALWAYS = {
     "AsyncGenerator": "collections.abc",
@@ -51,13 +56,16 @@ _ALWAYS = {
     "Opening": "recollect.memory.async_derive",
     "IndexConfig": "recollect.context.settings",
     "InfiniteChat": "recollect.compat.infinite_chat.chat",
+    "Integration": "recollect.memory.integration",
+    "Knowledge": "recollect.memory.knowledge",
     "Memory": "recollect.memory",
     "Namespace": "recollect.record",
     "Self": "typing",
     "MemoryTool": "recollect.answer.tools",
     "Toolbox": "recollect.answer.tools",
+    "Upkeep": "recollect.memory.upkeep",
 }
-_FACES = {"Toolbox": "AsyncToolbox"}
+_FACES = {one.__name__: f"Async{one.__name__}" for one in (Memory, Knowledge, Upkeep, Integration, Toolbox)}
 
 
 def stubs() -> dict[Path, str]:
@@ -83,18 +91,20 @@ def memory_stub() -> str:
     opening.args.args.insert(0, ast.arg("cls"))
     lines = [_MEMORY.format(open=ast.unparse(opening.args))]
     lines += _members(Memory, origins, at_once={"beside", "toolbox"})
-    lines.append(_TOOLBOX)
-    lines += _members(Toolbox, origins, at_once={"schemas"})
+    for part in (Knowledge, Upkeep, Integration, Toolbox):
+        held = "tools: tuple[MemoryTool, ...]" if part is Toolbox else ""
+        lines.append(_PART.format(name=_FACES[part.__name__], of=part.__name__, held=held))
+        lines += _members(part, origins, at_once={"schemas"})
     body = "".join(lines)
     return _formatted(_HEAD + _imports(origins, body) + body)
 
 
 def _members(of: type, origins: dict[str, str], at_once: set[str]) -> Iterator[str]:
     for name, member in public_members(of):
-        if isinstance(member, property):
-            assert member.fget is not None
-            made = _function(member.fget, origins)
-            yield f"    @property\n    def {name}(self) -> {_told(made.returns)}: ...\n"
+        if isinstance(member, property | cached_property):
+            made = _function(member.fget if isinstance(member, property) else member.func, origins)
+            returned = _told(made.returns)
+            yield f"    @property\n    def {name}(self) -> {_FACES.get(returned, returned)}: ...\n"
         elif inspect.isfunction(member):
             made = _function(member, origins)
             returned = _told(made.returns)
@@ -155,7 +165,8 @@ def _names_of(tree: ast.Module, own: str) -> dict[str, str]:
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {alias.asname or alias.name: node.module for alias in node.names if not alias.asname}
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}:{alias.name}" if alias.asname else node.module
         elif isinstance(node, ast.ClassDef | ast.Assign) and node in tree.body:
             targets = [ast.Name(node.name)] if isinstance(node, ast.ClassDef) else node.targets
             names |= {target.id: own for target in targets if isinstance(target, ast.Name)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from recollect.derive.facts.lasting import heard_rules
+from recollect.derive.facts.instructions import heard_rules
 from recollect.record import Message, NodeId, Role
 
 

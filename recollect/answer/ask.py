@@ -26,7 +26,7 @@ from recollect.errors import ModelError
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import prompt, request
 from recollect.models.language.talk import Said, TalkingModel, talking
-from recollect.models.language.transcript import Entry, heading, material, room_for
+from recollect.models.language.transcript import TranscriptEntry, heading, material, room_for
 from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
 from recollect.search.find import Find, search_several, side_by_side
@@ -197,6 +197,10 @@ def _other(question: str, queries: Sequence[str]) -> tuple[str, ...]:
     return tuple(query for folded, query in found.items() if folded != own)
 
 
+def _shown_question(question: str) -> str:
+    return material([TranscriptEntry(NodeId("question"), "the question", question)], most_tokens=_MOST_TOKENS).text
+
+
 def _key(model: LanguageModel, name: str, question: str) -> tuple[str, str, str]:
     return model.name, prompt(name).id, " ".join(question.split())
 
@@ -272,7 +276,7 @@ def generate(
 def prompt_for(evidence: Evidence, settings: IntentSettings) -> str:
     """The material and the question. What was said carries the mark of recall, so that no proxy stores it again."""
     evidence = _with_room(evidence, settings)
-    entries = [Entry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
+    entries = [TranscriptEntry(p.message.id, _heading(p), p.message.content, _place(p)) for p in evidence.passages]
     parts = ["RETRIEVED MESSAGES:", material(entries, most_tokens=settings.material_tokens).text]
     if evidence.relations:
         parts += ["WHAT IS KNOWN OF THE NAMES:", *(f"| {_line(relation)}" for relation in evidence.relations)]

@@ -9,14 +9,10 @@ from itertools import combinations
 
 from recollect.derive.entities.directory import Directory
 from recollect.derive.entities.entity import Entity, united, unmentioned
-from recollect.derive.entities.message import found_in
-from recollect.derive.entities.naming import YOU, correction_id, entity_id, folded
+from recollect.derive.entities.message import BY_SUMMARY, MENTIONS, found_in
+from recollect.derive.entities.naming import YOU, correction_id, entity_id, folded, is_ordinary
 from recollect.derive.entities.relations import SAME
-from recollect.derive.entities.tally import BY_SUMMARY, MENTIONS
-from recollect.derive.entities.wording import is_ordinary
-from recollect.derive.graph.reader import Reader
-from recollect.derive.graph.relation import TOGETHER, Relation
-from recollect.derive.graph.walk import ways
+from recollect.derive.graph.reader import TOGETHER, Reader, Relation, ways
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Conversation, Edge, Message, Node, NodeId
 from recollect.search.derived import may_be_found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from recollect.derive.facts.book import FORGOTTEN, OFFERED
+from recollect.derive.facts.changes import FORGOTTEN, OFFERED
 from recollect.derive.summaries.nodes import CONVERSATION, COVERS
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, stable_id
 from recollect.store import View

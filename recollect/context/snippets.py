@@ -9,8 +9,7 @@ import numpy as np
 
 from recollect.context import wording
 from recollect.context.choices import SnippetStrategy
-from recollect.derive.summaries.extract import choose, weighed
-from recollect.derive.summaries.policy import Policy
+from recollect.derive.summaries.extract import Policy, choose, weighed
 from recollect.models.embedding import Embedder
 from recollect.record import Message, NodeId, Role
 from recollect.search.recalling import Recalled

@@ -8,7 +8,7 @@ in the order of the record.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from enum import StrEnum
@@ -136,6 +136,11 @@ def pack(value: Any) -> str | None:
     return orjson.dumps(value, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()
 
 
+def ids_json(ids: Iterable[object]) -> str:
+    """A list as JSON, for the statements that take one."""
+    return orjson.dumps(list(ids)).decode()
+
+
 def unpack_map(text: str | None) -> Metadata:
     """The inverse of `pack` for maps."""
     return MappingProxyType(orjson.loads(text)) if text else NOTHING
@@ -254,17 +259,24 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def to_cursor(time: int, id: str) -> str:
-    """Where a page of the newest ends, as its caller gives it back for the next one.
+_LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
 
-    >>> to_cursor(5, "m"), from_cursor('[5,"m"]')
+
+def page_end(row: Sequence[Any], newest: bool) -> str:
+    """The cursor of a page: where it ends, by its last row, which begins with an id and ends with a time.
+
+    >>> page_end(("m", 5), newest=True), page_begin('[5,"m"]', newest=True)
     ('[5,"m"]', (5, 'm'))
     """
-    return orjson.dumps([time, id]).decode()
+    return orjson.dumps([row[-1], row[0]]).decode() if newest else str(row[0])
 
 
-def from_cursor(after: str) -> tuple[int, str]:
-    """The time and the id of a cursor. Raises InvalidInput for what no page gave."""
+def page_begin(after: str | None, newest: bool) -> tuple[int, str]:
+    """The time and the id behind which a page begins. Raises InvalidInput for a cursor that no page gave."""
+    if not newest:
+        return 0, after or ""
+    if after is None:
+        return _LAST_TIME, _LAST_ID
     try:
         given = orjson.loads(after)
     except orjson.JSONDecodeError:

@@ -48,7 +48,7 @@ class _Files:
         """
         with self._lock:
             made: str = getattr(self, f"_{command.command}")(command)
-        return self._memory.masked(made, spoken=repr(command))
+        return self._memory.integration.masked(made, spoken=repr(command))
 
     def clear(self) -> str:
         """Deletes all files."""

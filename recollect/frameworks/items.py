@@ -15,6 +15,7 @@ from typing import Any
 from recollect.frameworks.users import SESSION, USER, place, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
+from recollect.memory.removal import Removal
 from recollect.record import Message, NodeId, Part, PartKind, stable_id
 from recollect.text.clean import cut_recall
 
@@ -49,7 +50,7 @@ class Items:
         names = (USER, self._user) if self._user else (SESSION, self._framework, self._name)
         own = self._base.beside(place(self._base, *names))
         with self._lock:
-            self._base._move(self.conversation_id, to=own.namespace)
+            Removal(self._base.handle).move([self.conversation_id], to=own.namespace)
         return own
 
     def add(self, items: Sequence[Worded]) -> None:
@@ -82,7 +83,7 @@ class Items:
             last = next(self._newest_first(), None)
             if last is None:
                 return None
-            self.memory.delete_message(last.id)
+            self.memory.delete(last.id)
             return json.loads(last.metadata[_ITEM])
 
     def clear(self) -> None:
@@ -90,11 +91,11 @@ class Items:
         with self._lock:
             ids = [message.id for message in self._newest_first()]
             if ids:
-                self.memory.delete_message(*ids)
+                self.memory.delete(*ids)
 
     def _newest_first(self) -> Iterator[Message]:
         """The messages that are not deleted, from the end, so that reading a few of many costs little."""
-        with self.memory._space.view() as view:
+        with self.memory.handle.space.view() as view:
             end = view.end(NodeId(self.conversation_id))
             last = end.message_count - 1 if end is not None else -1
             while last >= 0:

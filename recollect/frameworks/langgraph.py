@@ -36,6 +36,7 @@ from recollect.frameworks.records import Records
 from recollect.frameworks.users import below, place, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
+from recollect.memory.removal import Removal
 from recollect.record import Document, NodeId
 
 _SOURCE = "langgraph"
@@ -64,7 +65,7 @@ class RecollectStore(BaseStore):
         self._base = synced(memory)
         self._records = Records(self._base, _SOURCE)  # of old: what is there is moved
         for record in list(self._records.every(deleted=True)):
-            self._base._move(record.id, to=self._place(record.metadata["namespace"]))
+            Removal(self._base.handle).move([record.id], to=self._place(record.metadata["namespace"]))
         self._fields: list[str] = list((index or {}).get("fields") or ["$"])
         self.ttl_config = ttl
 

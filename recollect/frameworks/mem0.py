@@ -23,6 +23,7 @@ from recollect.errors import InvalidInput, NotFound
 from recollect.frameworks.records import plain
 from recollect.frameworks.users import USER, below, place, synced
 from recollect.memory.async_memory import AsyncMemory
+from recollect.memory.removal import Removal
 from recollect.record import Conversation, Message, NodeId, Version, iso, stable_id
 from recollect.store import Where
 from recollect.store.transfer import every
@@ -57,7 +58,7 @@ class Memory:
 
     def __init__(self, memory: recollect.memory.Memory | AsyncMemory) -> None:
         self._base = synced(memory)
-        with self._base._space.view() as view:
+        with self._base.handle.space.view() as view:
             before = [c.id for c in every(view, Conversation, Where(title=_KEY)) if not c.erased]
         for conversation_id in before:
             self._move(conversation_id)
@@ -159,7 +160,7 @@ class Memory:
                 # The same words in another scope, or with other metadata, are a memory of their own.
                 same = [hit.best.message, *memory.messages(hit.best.copies)]
                 for message in filter(passes, same) if score >= threshold else ():
-                    item = memory.masked(_item(message)) | {"score": round(score, 4)}
+                    item = memory.integration.masked(_item(message)) | {"score": round(score, 4)}
                     results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
         results.sort(key=lambda item: -item["score"])
         return {"results": results[:top_k]}
@@ -181,10 +182,10 @@ class Memory:
         own |= {name: value for name, value in (metadata or {}).items() if name not in (*_SCOPES, "actor_id")}
         if expiration_date is not _UNSET:
             own["expiration_date"] = None if expiration_date is None else str(expiration_date)
-        memory._ingest.edit(
+        memory.handle.ingest.edit(
             message.id,
             message.content if text is None else text,
-            Version("", memory._clock()),
+            Version("", memory.handle.clock()),
             {**message.metadata, _KEY: own},
         )
         return {"message": "Memory updated successfully!"}
@@ -192,7 +193,7 @@ class Memory:
     def delete(self, memory_id: str) -> dict[str, str]:
         """Deletes a memory softly: the record keeps it. Raises InvalidInput."""
         memory, message = self._needed(memory_id)
-        memory.delete_message(message.id)
+        memory.delete(message.id)
         return {"message": "Memory deleted successfully!"}
 
     def delete_all(
@@ -202,7 +203,7 @@ class Memory:
         scope = _scope({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         exact = {name: {"eq": value} for name, value in scope.items()}  # a star is a name here
         for memory in self._within(scope):
-            memory.delete_message(*(m.id for m in self._all(memory, scope) if _passes(_own(m), exact)))
+            memory.delete(*(m.id for m in self._all(memory, scope) if _passes(_own(m), exact)))
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
@@ -232,7 +233,7 @@ class Memory:
     def reset(self) -> None:
         """Deletes all memories softly."""
         for memory in self._within({}):
-            memory.delete_message(*(message.id for message in self._all(memory, {})))
+            memory.delete(*(message.id for message in self._all(memory, {})))
 
     def _filter(
         self, filters: dict[str, Any] | None, show_expired: bool, others: Mapping[str, Any]
@@ -242,7 +243,7 @@ class Memory:
         if not any(name in (filters or {}) for name in _SCOPES):
             raise InvalidInput("Filters need one of user_id, agent_id and run_id.", hint='filters={"user_id": "alice"}')
         _check(filters or {})
-        today = self._base._clock().astimezone(UTC).date()
+        today = self._base.handle.clock().astimezone(UTC).date()
 
         def passes(message: Message) -> bool:
             own = _own(message)
@@ -271,7 +272,7 @@ class Memory:
             return
         own = next((message.metadata[_KEY] for message in messages if _KEY in message.metadata), None)
         if own is not None:
-            self._base._move(conversation_id, to=self._of(own).namespace)
+            Removal(self._base.handle).move([conversation_id], to=self._of(own).namespace)
 
     def _all(self, memory: recollect.memory.Memory, filters: Mapping[str, Any]) -> Iterator[Message]:
         """All memories of the scopes that may pass."""

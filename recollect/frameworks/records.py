@@ -31,7 +31,7 @@ class Records:
     @property
     def now(self) -> datetime:
         """The time, by the clock of the memory."""
-        return self._memory._clock()
+        return self._memory.handle.clock()
 
     def id(self, *name: str) -> NodeId:
         """The id of the record of a name."""
@@ -39,13 +39,13 @@ class Records:
 
     def get(self, ids: Iterable[NodeId]) -> dict[NodeId, Document]:
         """Those that are there."""
-        with self._memory._space.view() as view:
+        with self._memory.handle.space.view() as view:
             return {found.id: found for found in view.get(Document, list(ids)) if _is_there(found)}
 
     def every(self, *, deleted: bool = False) -> Iterator[Document]:
         """All that are there; with `deleted` also those that are hidden."""
         after = None
-        with self._memory._space.view() as view:
+        with self._memory.handle.space.view() as view:
             while True:
                 page = view.find(Document, Where(sources=(self._source,), deleted=False), after=after, limit=_PAGE)
                 yield from (one for one in page.items if not one.erased if deleted or _is_there(one))
@@ -71,8 +71,8 @@ class Records:
     def put(self, records: Sequence[Document]) -> None:
         """Writes records, in one transaction."""
         if records:
-            left = self._memory._as_left(tuple(records))
-            self._memory._ingest.documents([(record, ()) for record in left], again=True, newest=True)
+            left = self._memory.handle.as_left(tuple(records))
+            self._memory.handle.ingest.documents([(record, ()) for record in left], again=True, newest=True)
 
     def remove(self, records: Iterable[Document]) -> None:
         """Hides records for good; the record keeps them."""
@@ -82,7 +82,7 @@ class Records:
     def search(self, query: str) -> list[tuple[Document, float]]:
         """The records that have to do with a query, best first, with their scores."""
         words = plain(query)
-        with self._memory._space.view() as view:
+        with self._memory.handle.space.view() as view:
             there = view.find(Document, Where(sources=(self._source,)), limit=1).items
         if not words or not there:
             return []

@@ -28,6 +28,6 @@ def place(memory: Memory, *names: str) -> str:
 def below(memory: Memory, *kinds: str) -> Iterator[Memory]:
     """The memories below a memory's own whose first name is one of these."""
     heads = tuple(f"{place(memory, kind)}/" for kind in kinds)
-    for name in memory.namespaces():
+    for name in memory.upkeep.namespaces():
         if name.startswith(heads):
             yield memory.beside(name)

@@ -96,7 +96,7 @@ def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent
 def with_answers(memory: Memory, talk: Talk, realm: tuple[str, str]) -> Talk:
     """The talk with the words of the answers that it only refers to; the very same where there are none."""
     marks = {n: item_mark(realm, one.refers) for n, one in enumerate(talk.said) if one.refers and not one.is_said}
-    aliased = memory.aliased(marks.values()) if marks else {}
+    aliased = memory.integration.aliased(marks.values()) if marks else {}
     found = {one.id: one for one in memory.messages(ids[0] for ids in aliased.values())} if aliased else {}
     said = list(talk.said)
     for n, mark in marks.items():
@@ -167,10 +167,14 @@ def is_same_call(call: Call, stored: ToolCall) -> bool:
 def calls_named(memory: Memory, names: Iterable[NodeId]) -> dict[NodeId, ToolCall]:
     """The stored calls by the ids that they would have, or have as aliases."""
     wanted = list(dict.fromkeys(names))
-    found = {call.id: call for call in memory.tool_calls(wanted)}
+    found = {call.id: call for call in memory.integration.tool_calls(wanted)}
     missing = [name for name in wanted if name not in found]
-    aliased = memory.aliased(missing) if missing else {}
-    others = {call.id: call for call in memory.tool_calls({ids[0] for ids in aliased.values()})} if aliased else {}
+    aliased = memory.integration.aliased(missing) if missing else {}
+    others = (
+        {call.id: call for call in memory.integration.tool_calls({ids[0] for ids in aliased.values()})}
+        if aliased
+        else {}
+    )
     return found | {name: others[ids[0]] for name, ids in aliased.items() if ids[0] in others}
 
 

@@ -57,7 +57,7 @@ class Blocks:
             block = self._kept.get(name)
         if block is None:
             return None
-        if self.clock() - block.used > _LASTS or block.fingerprint != memory.fingerprint(block.ids):
+        if self.clock() - block.used > _LASTS or block.fingerprint != memory.integration.fingerprint(block.ids):
             self.drop(memory, [key])
             return None
         block.used = self.clock()
@@ -73,7 +73,7 @@ class Blocks:
         ids = frozenset(context.named_ids()) if is_telling else frozenset[NodeId]()
         derived = {own for part in context.parts if part.name in _DERIVED for own in part.ids}
         told = frozenset(context.whole_ids() | derived) if is_telling else frozenset[NodeId]()
-        block = Block(text, tokens_in(text), ids, told, memory.fingerprint(ids), self.clock())
+        block = Block(text, tokens_in(text), ids, told, memory.integration.fingerprint(ids), self.clock())
         with self._lock:
             self._kept[str(memory.namespace), key] = block
             while len(self._kept) > _MOST:

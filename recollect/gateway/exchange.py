@@ -226,7 +226,7 @@ class Endless:
         exchange.degraded = context.degraded or ""
         block = self.blocks.make(memory, key, context)
         if block.text and exchange.asked.stores:
-            memory.record_request(
+            memory.integration.record_request(
                 self.by, context.parts, conversation_id=placed.conversation_id, message_id=placed.ids.get(asked)
             )
         return block
@@ -470,7 +470,7 @@ def _asks_nothing(body: Mapping[str, Any]) -> bool:
 def _untold(memory: Memory, blocks: Sequence[Block]) -> list[str]:
     """The rules that stand in none of the blocks: some may have been written since they were made."""
     told = {own for block in blocks for own in block.told}
-    return [rule.content for rule in memory.rules() if rule.id not in told]
+    return [rule.content for rule in memory.knowledge.rules() if rule.id not in told]
 
 
 def _named(digest: NodeId, gone: frozenset[int]) -> NodeId:

@@ -19,7 +19,7 @@ def without_forgotten(memory: Memory, talk: Talk, after: int) -> Talk:
     again = [n for n in said if after <= n < asked]
     if not any(n > after for n in again):
         return talk
-    gone = {again[place] for place in memory.forgotten_among(talk.said[n].text for n in again)} - {after}
+    gone = {again[place] for place in memory.integration.forgotten_among(talk.said[n].text for n in again)} - {after}
     if not gone:
         return talk
     said_once = len(gone)

@@ -155,12 +155,12 @@ class _Keeping:
                 self._broken = []
         elif fresh and self.last is not None:
             try:
-                self._memory.store_tool_calls(fresh, self.last)
+                self._memory.integration.store_tool_calls(fresh, self.last)
             except NotFound:  # what they were called for was forgotten, and they with it
                 return
         if named:
             last = next(reversed(named))
-            known = stored.get(last) or self._memory.tool_calls([last])[0]
+            known = stored.get(last) or self._memory.integration.tool_calls([last])[0]
             self._end = known.result_message_id
 
     def _name_waiting(self) -> None:
@@ -187,7 +187,7 @@ class _Keeping:
             [message.id for message in self._memory.messages(filter(None, come)) if not message.content] if come else []
         )
         if empty:
-            self._memory.update_messages([{"id": name, "content": come[name]} for name in empty])
+            self._memory.integration.update_messages([{"id": name, "content": come[name]} for name in empty])
 
     def _also(self, name: NodeId, aliases: Sequence[NodeId]) -> None:
         """A message or a call is to be found by these, too."""
@@ -196,7 +196,7 @@ class _Keeping:
 
     def _write_aliases(self) -> None:
         if self._aliases:
-            self._memory.add_aliases(self._aliases)
+            self._memory.integration.add_aliases(self._aliases)
             self._aliases = {}
 
     def _free(self, draft: Mapping[str, Any], there: Mapping[NodeId, Message]) -> NodeId:

@@ -228,7 +228,7 @@ class Threads:
     def _known(self, request: _Request, places: Sequence[int], unproven: int | None) -> tuple[int, Message] | None:
         """The last of some places whose message is stored, and that. At the `unproven` one calls must prove it."""
         memory, names = request.memory, request.names
-        aliased = memory.aliased(names[n] for n in places)
+        aliased = memory.integration.aliased(names[n] for n in places)
         # What was forgotten has no aliases, and what an earlier version stored; an id is left of both.
         unaliased = [names[n] for n in places if n in request.lasting and names[n] not in aliased]
         by_id = {message.id: message for message in memory.messages(unaliased, forgotten=True)}
@@ -278,7 +278,9 @@ class Threads:
         """The answer that the provider keeps under this name."""
         name = answer_alias(realm, answer)
         request = _Request(memory, Talk(()), realm, (), {}, frozenset(), turn)
-        found = self._best(request, -1, memory.messages(memory.aliased([name]).get(name, ())), is_proof=False)
+        found = self._best(
+            request, -1, memory.messages(memory.integration.aliased([name]).get(name, ())), is_proof=False
+        )
         if found is None and not realm[1]:  # forgotten, or of an earlier version
             return next(iter(memory.messages([answer_id(answer)], forgotten=True)), None)
         return found
@@ -368,7 +370,7 @@ def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
     last = max(ids, default=-1)
     if last <= first.after:
         return again
-    names = [*memory.aliased([ids[last]]).get(ids[last], ()), ids[last]]
+    names = [*memory.integration.aliased([ids[last]]).get(ids[last], ()), ids[last]]
     found = next((one for one in memory.messages(names) if one.conversation_id == first.conversation_id), None)
     if found is None:
         return again
@@ -380,7 +382,7 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
     last, alias = max(placed.names, default=-1), _turn_alias(asked, said)
     if last <= placed.after:
         return placed
-    for message in memory.messages(memory.aliased([alias]).get(alias, ())):
+    for message in memory.messages(memory.integration.aliased([alias]).get(alias, ())):
         is_late = message.timestamp is None or (utc_now() - message.timestamp).total_seconds() > _AGAIN
         (end,) = memory.latest(message.conversation_id, 1, deleted=True) or [message]
         is_broken = end.parent_id == message.id and "incomplete" in end.metadata
@@ -397,7 +399,7 @@ def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
 
 def _is_unanswered(memory: Memory, message: Message) -> bool:
     """Whether the answer to the last message of a conversation had no words and called nothing, or never arrived."""
-    return not memory.get_tool_calls_by_message(message.id)
+    return not memory.toolbox().get_tool_calls_by_message(message.id)
 
 
 def _candidates(request: _Request) -> Iterator[NodeId]:
@@ -405,12 +407,12 @@ def _candidates(request: _Request) -> Iterator[NodeId]:
     the answers in it, or called the tools, the latest first.
     """
     memory, found = request.memory, marks(request.talk, request.realm)
-    aliased = memory.aliased(found)
+    aliased = memory.integration.aliased(found)
     seen: set[NodeId] = set()
     for mark in found:
         ids = aliased.get(mark, [])
         there = {one.id: one.conversation_id for one in memory.messages(ids)} if ids else {}
-        there |= {one.id: one.conversation_id for one in memory.tool_calls(ids)} if ids else {}
+        there |= {one.id: one.conversation_id for one in memory.integration.tool_calls(ids)} if ids else {}
         for own in (there[one] for one in ids if one in there):
             if own not in seen:
                 seen.add(own)
@@ -472,7 +474,7 @@ def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Mes
     if not ends:
         return after, known
     memory, name = request.memory, request.names[after]
-    alike = memory.messages(memory.aliased([name]).get(name, ()))
+    alike = memory.messages(memory.integration.aliased([name]).get(name, ()))
     asked = [likeness_of(request.talk.said[n]) for n in rest]
     for own in dict.fromkeys(message.conversation_id for message in (known, *alike)):
         latest = memory.latest(own, 2 * len(rest) + LOOKED_UP, deleted=True)

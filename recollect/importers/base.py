@@ -158,7 +158,7 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Told:
+class DraftNotes:
     """What a format has to say of one value: the driver knows its place."""
 
     partly: list[str] = field(default_factory=list)
@@ -190,7 +190,7 @@ class JsonFormat(Protocol):
         """
         ...
 
-    def draft(self, value: Any, told: Told) -> Draft | Iterable[Draft] | None:
+    def draft(self, value: Any, told: DraftNotes) -> Draft | Iterable[Draft] | None:
         """The conversation that a value is, None where it has no messages. Raises ImportProblem with the reason why it
         is none.
         """

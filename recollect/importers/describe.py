@@ -65,7 +65,7 @@ def _describe_file(entry: Entry, problems: Problems) -> Iterator[str]:
     if head is None:
         yield "  no JSON"
         return
-    shape = Shape()
+    shape = FileShape()
     for item in islice(items(entry, _is_object, problems), _ITEMS_READ):
         shape.add(item.value)
     yield f"  JSON ({head.layout.value}), of its first {sum(shape.kinds.values()):,} values:"
@@ -77,13 +77,13 @@ def _is_object(value: Any) -> bool:
 
 
 @dataclass(slots=True)
-class Shape:
+class FileShape:
     """What stood at one place of the values that were added: types with counts, lengths, what lies below."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, tuple[int, int]] = field(default_factory=dict)
-    fields: dict[str, Shape] = field(default_factory=dict)
-    items: Shape | None = None
+    fields: dict[str, FileShape] = field(default_factory=dict)
+    items: FileShape | None = None
 
     def add(self, value: Any, depth: int = 0) -> None:
         """Counts a value in."""
@@ -97,9 +97,9 @@ class Shape:
         if isinstance(value, dict):
             is_map = _is_map(value)
             for key, inner in value.items():
-                self.fields.setdefault("*" if is_map else _safe_key(key), Shape()).add(inner, depth + 1)
+                self.fields.setdefault("*" if is_map else _safe_key(key), FileShape()).add(inner, depth + 1)
         elif isinstance(value, list):
-            self.items = self.items or Shape()
+            self.items = self.items or FileShape()
             for inner in value:
                 self.items.add(inner, depth + 1)
 

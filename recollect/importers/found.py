@@ -19,7 +19,7 @@ _LARGEST_ARCHIVE_TABLE = 20_000  # members
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSource:
     """Something that can be imported: what it is, where it lies, how many files it has and when the newest was written.
 
     `newest` is None where there is no file yet.
@@ -31,7 +31,7 @@ class Found:
     newest: datetime | None
 
 
-def found_on_this_machine(home: Path, environment: Mapping[str, str]) -> list[Found]:
+def found_on_this_machine(home: Path, environment: Mapping[str, str]) -> list[FoundSource]:
     """What can be imported for the user with this home and environment; empty folders are left out.
 
     Claude Code (CLAUDE_CONFIG_DIR, else `~/.claude` and `~/.config/claude`), Codex (CODEX_HOME, else `~/.codex`), and
@@ -63,23 +63,23 @@ def _codex_folders(home: Path, environment: Mapping[str, str]) -> list[Path]:
     return [base / "sessions", base / "archived_sessions"]
 
 
-def _sessions(label: str, folder: Path) -> Found:
+def _sessions(label: str, folder: Path) -> FoundSource:
     """Counts the sessions below a folder. Subagents' files are no sessions, but what is new may stand in them."""
     files, newest = 0, 0.0
     for file in _files_below(folder):
         if file.name.endswith((".jsonl", ".json")) and not file.name.endswith(".meta.json"):
             files += not file.name.startswith("agent-")
             newest = max(newest, _written(file))
-    return Found(label, folder, files, _moment(newest) if newest else None)
+    return FoundSource(label, folder, files, _moment(newest) if newest else None)
 
 
-def _exports(downloads: Path) -> Iterator[Found]:
+def _exports(downloads: Path) -> Iterator[FoundSource]:
     candidates = [file for file in _files_in(downloads) if file.name.lower().endswith((".zip", ".json"))]
     candidates.sort(key=_written, reverse=True)
     for file in candidates[:_MOST_DOWNLOADS]:
         path = Path(file.path)
         if label := _label_of_archive(path) if path.suffix.lower() == ".zip" else _label_of_file(path):
-            yield Found(label, path, 1, _moment(_written(file)))
+            yield FoundSource(label, path, 1, _moment(_written(file)))
 
 
 def _label_of_archive(path: Path) -> str | None:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from recollect.importers.base import Draft, DraftConversation, DraftDocument, Entry, JsonFormat, Piece, Problems, Told
+from recollect.importers.base import (
+    Draft,
+    DraftConversation,
+    DraftDocument,
+    DraftNotes,
+    Entry,
+    JsonFormat,
+    Piece,
+    Problems,
+)
 from recollect.importers.reading.json_items import Item, glimpse, items
 
 
@@ -29,7 +38,7 @@ class JsonReader:
                 yield Piece(item.place, partial(self._drafts, item, problems))
 
     def _drafts(self, item: Item, problems: Problems) -> Iterator[Draft]:
-        told = Told()
+        told = DraftNotes()
         made = self._format.draft(item.value, told)
         drafts = [made] if isinstance(made, DraftConversation | DraftDocument) else list(made or ())
         if not drafts:

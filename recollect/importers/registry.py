@@ -77,7 +77,7 @@ def as_importer(format: Any) -> Importer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FormatFiles:
     """The files of one format in one container."""
 
     reader: Importer
@@ -96,7 +96,7 @@ def reader_named(name: str) -> Importer:
 
 def detect(
     entries: Iterable[Entry], problems: Problems, forced: Importer | None = None
-) -> tuple[list[Found], list[Entry]]:
+) -> tuple[list[FormatFiles], list[Entry]]:
     """The files by format and container, and those that are of none. A forced reader takes every file it could be.
 
     Files that could hold chats and whose beginning cannot be read go into `problems`.
@@ -112,7 +112,7 @@ def detect(
         else:
             readers[reader.name] = reader
             groups.setdefault((entry.container, reader.name), []).append(entry)
-    found = [Found(readers[name], container, tuple(group)) for (container, name), group in groups.items()]
+    found = [FormatFiles(readers[name], container, tuple(group)) for (container, name), group in groups.items()]
     return found, unknown
 
 

@@ -68,21 +68,21 @@ _SLICE = 1024  # vectors that are unpacked at once: they stay in a core's cache
 
 
 @dataclass(frozen=True)
-class Order:
+class RowOrder:
     """Rows sorted by a number that they have, and then by their place."""
 
     keys: Int  # (m,) ascending
     rows: NDArray[np.uint16]  # (m,)
 
     @classmethod
-    def of(cls, keys: Int, rows: Int) -> Order:
+    def of(cls, keys: Int, rows: Int) -> RowOrder:
         """Of the keys (m,) of rows (m,), ascending."""
         order = np.argsort(keys, kind="stable")
         return cls(keys[order], rows[order].astype(np.uint16))
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Up to BLOCK_ROWS rows, n, with vectors of d numbers. See COLUMNS for what is not said here."""
 
     number: Int
@@ -101,9 +101,9 @@ class Block:
     vectors: NDArray[np.int8]  # (n, d)
     inverse_norm: Float
     terms: Terms
-    by_message: Order  # the rows that stand for a message
-    by_previous: Order  # those of them that follow another message
-    by_session: Order
+    by_message: RowOrder  # the rows that stand for a message
+    by_previous: RowOrder  # those of them that follow another message
+    by_session: RowOrder
     statistics: Statistics  # over all rows
     sorted_terms: Spelling | None = None  # None: sorted when somebody asks for them
     shortened: Shortened | None = None  # of full blocks from a file
@@ -172,7 +172,7 @@ class Block:
         return np.asarray(at[self.number[at] == numbers], np.int64)
 
 
-def build(segments: Sequence[Segment]) -> Block:
+def build(segments: Sequence[Segment]) -> RowBlock:
     """A block of segments, which follow each other."""
     return _derived(
         columns=np.concatenate([segment.columns for segment in segments]),
@@ -181,7 +181,7 @@ def build(segments: Sequence[Segment]) -> Block:
     )
 
 
-def merged(blocks: Sequence[Block]) -> Block:
+def merged(blocks: Sequence[RowBlock]) -> RowBlock:
     """One block of several small ones, which follow each other: what is summed up already is not summed up again."""
     statistics = blocks[0].statistics
     for block in blocks[1:]:
@@ -200,7 +200,7 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def _derived(columns: NDArray[np.void], vectors: NDArray[np.int8], terms: Terms) -> Block:
+def _derived(columns: NDArray[np.void], vectors: NDArray[np.int8], terms: Terms) -> RowBlock:
     n = len(vectors)
     inverse, moments = np.empty(n, np.float32), NO_MOMENTS
     for at in range(0, n, _SLICE):
@@ -223,22 +223,22 @@ def _arranged(
     inverse_norm: Float,
     terms: Terms,
     statistics: Statistics,
-) -> Block:
+) -> RowBlock:
     message, previous, time = (np.asarray(plain[name], np.int64) for name in ("message", "previous", "time"))
     standing = np.flatnonzero(plain["first"])
     following = standing[previous[standing] > 0]
     session = np.asarray(plain["session"], np.int64)
     days, day = np.unique(np.where(time > 0, time // _DAY, -1), return_inverse=True)
     columns: dict[str, Any] = dict(plain)
-    return Block(
+    return RowBlock(
         **columns,
         days=days,
         day=day.astype(np.uint16),
         vectors=vectors,
         inverse_norm=inverse_norm,
         terms=terms,
-        by_message=Order.of(message[standing], standing),
-        by_previous=Order.of(previous[following], following),
-        by_session=Order.of(session, np.arange(len(session))),
+        by_message=RowOrder.of(message[standing], standing),
+        by_previous=RowOrder.of(previous[following], following),
+        by_session=RowOrder.of(session, np.arange(len(session))),
         statistics=statistics,
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recollect.index.numeric import LENT_BELOW, best_three, cosines
 from recollect.index.pool import Cosines, Extras, Pool, allowed_places, allowed_rows, choose_pool, holding_rows
-from recollect.index.snapshot import Part, Snapshot, distinct
+from recollect.index.snapshot import Snapshot, SnapshotPart, distinct
 from recollect.index.source import Source
 from recollect.index.terms import Terms, encoded, term_hashes
 from recollect.index.words import WordMatches, Words, looked_up
@@ -222,7 +222,7 @@ def _newest(snapshot: Snapshot, postings: Sequence[Sequence[_Rows]], rarest: Seq
     return distinct(*found)
 
 
-def _postings(part: Part, wanted: Sequence[str], inside: bool) -> list[_Rows]:
+def _postings(part: SnapshotPart, wanted: Sequence[str], inside: bool) -> list[_Rows]:
     """The rows of a part that hold each term, ascending; dead ones too. Nothing is copied: they may be many."""
     terms = part.block.terms
     found = [terms.rows[start:end] for start, end in terms.find(term_hashes(wanted))]

@@ -16,15 +16,15 @@ from threading import Lock
 import numpy as np
 
 from recollect.errors import StoreBusy
-from recollect.index.block import BLOCK_ROWS, Block, build, merged
+from recollect.index.block import BLOCK_ROWS, RowBlock, build, merged
 from recollect.index.files import BlockFiles, plan
 from recollect.index.numeric import NOTHING
 from recollect.index.quality import QualityCache
 from recollect.index.snapshot import (
     Deaths,
     Joined,
-    Part,
     Snapshot,
+    SnapshotPart,
     distinct,
     is_after,
     order_of,
@@ -144,10 +144,10 @@ class Corpus:
         smallest, rest = plan(rest, self._smallest)
         return [*full, *smaller, *smallest], len(full), rest
 
-    def _block(self, source: Source, state: IndexState, marks: Sequence[SegmentMark]) -> Block:
+    def _block(self, source: Source, state: IndexState, marks: Sequence[SegmentMark]) -> RowBlock:
         return self.files.block(state, marks, lambda: build([_segment(source, mark) for mark in marks]))
 
-    def _blocks(self, segments: Iterable[Segment]) -> list[Block]:
+    def _blocks(self, segments: Iterable[Segment]) -> list[RowBlock]:
         """Segments as blocks, as few as there may be."""
         blocks, gathered, count = [], list[Segment](), 0
         for segment in segments:
@@ -201,7 +201,7 @@ def _as_of(newest: Snapshot, state: IndexState) -> Snapshot | None:
     return Snapshot(state, tuple(parts), newest.full, statistics, known, newest.joined, newest.qualities)
 
 
-def _settled(parts: list[Part], full: int, most: int) -> list[Part]:
+def _settled(parts: list[SnapshotPart], full: int, most: int) -> list[SnapshotPart]:
     """The same rows with the small blocks at the end merged, so that there are few and each row is seldom moved."""
     last, count = len(parts) - 1, parts[-1].block.size if parts else 0
     while last > full and not parts[last - 1].block.mapped:
@@ -215,10 +215,10 @@ def _settled(parts: list[Part], full: int, most: int) -> list[Part]:
     alive = None
     if any(part.alive is not None for part in small):
         alive = np.concatenate([np.ones(p.block.size, bool) if p.alive is None else p.alive for p in small])
-    return [*parts[:last], Part(merged([part.block for part in small]), small[0].offset, alive)]
+    return [*parts[:last], SnapshotPart(merged([part.block for part in small]), small[0].offset, alive)]
 
 
-def _ends(block: Block) -> tuple[int, int]:
+def _ends(block: RowBlock) -> tuple[int, int]:
     return int(block.number[0]), int(block.number[-1])
 
 

@@ -22,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.index.block import BLOCK_ROWS, Block, Order, Shortened
+from recollect.index.block import BLOCK_ROWS, RowBlock, RowOrder, Shortened
 from recollect.index.numeric import Moments, Statistics
 from recollect.index.source import IndexState, SegmentMark
 from recollect.index.terms import Spelling, Terms
@@ -122,7 +122,7 @@ def _fold(array: NDArray[Any]) -> int:
     return (int(flat[:whole].view(np.uint64).sum(dtype=np.uint64)) + rest) % (1 << 64)
 
 
-def write_block(path: Path, identity: str, block: Block) -> bool:
+def write_block(path: Path, identity: str, block: RowBlock) -> bool:
     """Writes a block; whether it could."""
     arrays = {name: getattr(block, name) for name in _COLUMNS}
     for group, names in _GROUPS.items():
@@ -135,7 +135,7 @@ def write_block(path: Path, identity: str, block: Block) -> bool:
     return write_arrays(path, identity, arrays, facts)
 
 
-def map_block(path: Path, identity: str) -> Block | None:
+def map_block(path: Path, identity: str) -> RowBlock | None:
     """A block out of a file; None where it must be made again."""
     found = map_arrays(path, identity)
     if found is None:
@@ -147,12 +147,12 @@ def map_block(path: Path, identity: str) -> Block | None:
     )
     of = {group: [arrays[f"{group}.{name}"] for name in names] for group, names in _GROUPS.items()}
     short = [arrays[place] for name in _SHORTENED if (place := f"shortened.{name}") in arrays]
-    return Block(
+    return RowBlock(
         **{name: arrays[name] for name in _COLUMNS},
         terms=Terms(*of["terms"]),
-        by_message=Order(*of["by_message"]),
-        by_previous=Order(*of["by_previous"]),
-        by_session=Order(*of["by_session"]),
+        by_message=RowOrder(*of["by_message"]),
+        by_previous=RowOrder(*of["by_previous"]),
+        by_session=RowOrder(*of["by_session"]),
         statistics=statistics,
         sorted_terms=Spelling(*of["spelling"]),
         shortened=Shortened(*short) if len(short) == len(_SHORTENED) else None,
@@ -207,7 +207,7 @@ class BlockFiles:
         name = "-".join(map(str, (self.namespace, self.partition, state.generation, state.epoch, first, last)))
         return BlockFile(self.directory / f"{name}.{ending}", f"{self.store} {name}")
 
-    def block(self, state: IndexState, marks: Sequence[SegmentMark], make: Callable[[], Block]) -> Block:
+    def block(self, state: IndexState, marks: Sequence[SegmentMark], make: Callable[[], RowBlock]) -> RowBlock:
         """The block of these segments: mapped, or else made, written and mapped; in memory where that fails."""
         file = self.of(state, marks)
         if file is None:

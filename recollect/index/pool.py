@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.numeric import closeness
-from recollect.index.snapshot import Part, Snapshot, distinct
+from recollect.index.snapshot import Snapshot, SnapshotPart, distinct
 from recollect.index.source import Source
 from recollect.index.terms import term_hashes
 from recollect.index.words import Scores
@@ -102,7 +102,7 @@ class Extras:
         """Which rows hold a phrase that is sought."""
         return np.isin(at, self._sought)
 
-    def lead(self, part: Part) -> Float | None:
+    def lead(self, part: SnapshotPart) -> Float | None:
         """What all rows of a part gain in the choice of candidates; None: nothing."""
         query, block = self._query, part.block
         low, high = np.searchsorted(self._sought, [part.offset, part.offset + block.size])
@@ -170,7 +170,7 @@ def allowed_rows(snapshot: Snapshot, source: Source, query: CandidateQuery) -> l
     unwanted = distinct(*snapshot.columns(excluded, "message"))
     unwanted = unwanted[unwanted > 0]
 
-    def allowed(part: Part) -> Allowed:
+    def allowed(part: SnapshotPart) -> Allowed:
         block, conditions = part.block, [] if part.alive is None else [part.alive]
         if wanted.kinds:
             conditions.append(_table([KINDS.index(kind) for kind in wanted.kinds])[block.kind])
@@ -200,7 +200,7 @@ def _table(values: list[int]) -> Bool:
     return table
 
 
-def _marked(part: Part, at: Int) -> Bool:
+def _marked(part: SnapshotPart, at: Int) -> Bool:
     marked = np.zeros(part.block.size, bool)
     low, high = np.searchsorted(at, [part.offset, part.offset + part.block.size])
     marked[at[low:high] - part.offset] = True
@@ -266,7 +266,7 @@ def _together(snapshot: Snapshot, rows: Sequence[Int]) -> Int:
     return np.concatenate([np.zeros(0, np.int64), *found])
 
 
-def _marks(part: Part, rows: Int) -> Bool:
+def _marks(part: SnapshotPart, rows: Int) -> Bool:
     marked = np.zeros(part.block.size, bool)
     marked[rows] = True
     return marked

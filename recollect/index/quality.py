@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recollect.index.files import BlockFile, BlockFiles, map_arrays, write_arrays
 from recollect.index.numeric import NO_MOMENTS, Moments, dots, unit
-from recollect.index.snapshot import Part, Snapshot, is_after
+from recollect.index.snapshot import Snapshot, SnapshotPart, is_after
 from recollect.index.source import Source
 from recollect.store.change import IndexDamaged
 from recollect.store.passages import Bool, Float, Int
@@ -197,14 +197,14 @@ def _alive(snapshot: Snapshot) -> Bool | None:
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
-def _file(files: BlockFiles, snapshot: Snapshot, part: Part) -> BlockFile | None:
+def _file(files: BlockFiles, snapshot: Snapshot, part: SnapshotPart) -> BlockFile | None:
     block = part.block
     return (
         files.beside(snapshot.state, int(block.number[0]), int(block.number[-1]), "quality") if block.mapped else None
     )
 
 
-def _mapped(snapshot: Snapshot, part: Part, file: BlockFile | None) -> Run | None:
+def _mapped(snapshot: Snapshot, part: SnapshotPart, file: BlockFile | None) -> Run | None:
     found = map_arrays(file.path, file.identity) if file else None
     if found is None:
         return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.index.block import Block, Order
+from recollect.index.block import RowBlock, RowOrder
 from recollect.index.numeric import NOTHING, Moments, Statistics
 from recollect.index.source import IndexState
 from recollect.index.terms import ranges, term_hash
@@ -27,10 +27,10 @@ _AT_ONCE = 4096  # vectors that are unpacked at once
 
 
 @dataclass(frozen=True)
-class Part:
+class SnapshotPart:
     """A block with its place and its living rows. `alive` is None where all live."""
 
-    block: Block
+    block: RowBlock
     offset: int
     alive: Bool | None = None
 
@@ -60,7 +60,7 @@ class Joined:
     shared by all snapshots that have these parts; some 12 bytes a row and order.
     """
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[SnapshotPart]) -> None:
         self._parts = tuple(parts)
 
     @property
@@ -79,7 +79,7 @@ class Joined:
         return self._join([(part.block.by_previous, part.offset) for part in self._parts])
 
     @staticmethod
-    def _join(orders: Sequence[tuple[Order, int]]) -> tuple[Int, NDArray[np.int32]]:
+    def _join(orders: Sequence[tuple[RowOrder, int]]) -> tuple[Int, NDArray[np.int32]]:
         if not orders:
             return np.zeros(0, np.int64), np.zeros(0, np.int32)
         keys = np.concatenate([order.keys for order, _ in orders])
@@ -104,16 +104,16 @@ def distinct(*found: Int) -> Int:
     return at[np.diff(at, prepend=-1) > 0] if len(at) else at
 
 
-def place_blocks(blocks: Sequence[Block], offset: int = 0) -> list[Part]:
+def place_blocks(blocks: Sequence[RowBlock], offset: int = 0) -> list[SnapshotPart]:
     """Parts of blocks that follow each other from a position on; all their rows live."""
     parts = []
     for block in blocks:
-        parts.append(Part(block, offset))
+        parts.append(SnapshotPart(block, offset))
         offset += block.size
     return parts
 
 
-def without_rows(parts: Sequence[Part], numbers: Int) -> tuple[list[Part], Statistics]:
+def without_rows(parts: Sequence[SnapshotPart], numbers: Int) -> tuple[list[SnapshotPart], Statistics]:
     """The parts when passages, by number, have died, and the sums over those that did live."""
     gone, left = NOTHING, []
     numbers = distinct(numbers)
@@ -131,7 +131,7 @@ def without_rows(parts: Sequence[Part], numbers: Int) -> tuple[list[Part], Stati
     return left, gone
 
 
-def sums_of(block: Block, rows: Int) -> Statistics:
+def sums_of(block: RowBlock, rows: Int) -> Statistics:
     """The sums over some rows of a block."""
     total = NOTHING
     for at in range(0, len(rows), _AT_ONCE):
@@ -151,7 +151,7 @@ class Snapshot:
     """
 
     state: IndexState
-    parts: tuple[Part, ...]
+    parts: tuple[SnapshotPart, ...]
     full: int  # of the parts, full ones at the beginning
     statistics: Statistics  # of the living rows
     deaths: Deaths
@@ -205,7 +205,7 @@ class Snapshot:
         return {day: count for day, count in zip(known.tolist(), sums.tolist(), strict=True) if count}
 
     # --- rows by position --------------------------------------------------------------------------------------------
-    def split(self, at: Int) -> Iterator[tuple[int, Part, slice, Int]]:
+    def split(self, at: Int) -> Iterator[tuple[int, SnapshotPart, slice, Int]]:
         """Positions, ascending, part by part: which, the part, where they stand in `at`, and its own rows."""
         bounds = np.searchsorted(at, self.offsets).tolist()
         for place, part in enumerate(self.parts):
@@ -293,7 +293,7 @@ class Snapshot:
         by_key = by_key[np.searchsorted(keys[by_key], 1) :]
         ascending = keys[by_key]
         for part in reversed(self.parts[self.joined.count :]):
-            order: Order = getattr(part.block, name)
+            order: RowOrder = getattr(part.block, name)
             self._find(order.keys, order.rows, part.offset, ascending, by_key, sessions, found)
         sorted_keys, positions = getattr(self.joined, name)
         self._find(sorted_keys, positions, 0, ascending, by_key, sessions, found)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.index.block import Block
+from recollect.index.block import RowBlock
 from recollect.index.snapshot import Snapshot, distinct
 from recollect.index.terms import Terms, encoded, holding, term_hash
 from recollect.store.passages import Int, PassageText
@@ -155,7 +155,7 @@ class _Known:
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
         self._parts = [part for snapshot in snapshots for part in snapshot.parts]
 
-    def held(self, places: Callable[[Block], Int]) -> _Held:
+    def held(self, places: Callable[[RowBlock], Int]) -> _Held:
         """Terms that stand at some places of each block: the same term in all of them."""
         blocks = [part.block.terms for part in self._parts]
         chosen = [distinct(places(part.block)) for part in self._parts]
@@ -194,7 +194,7 @@ def _joined(arrays: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:
     return np.concatenate([np.zeros(0, kind), *arrays])
 
 
-def _around(block: Block, part: bytes) -> Int:
+def _around(block: RowBlock, part: bytes) -> Int:
     spelling = block.spelling
     return np.concatenate([spelling.beginning(block.terms, part), spelling.ending(block.terms, part)])
 
@@ -203,11 +203,11 @@ def _allowed(word: str) -> int:
     return 1 if len(word) < _LONG else 2
 
 
-def _inside(block: Block, word: bytes, different: int) -> Int:
+def _inside(block: RowBlock, word: bytes, different: int) -> Int:
     return block.spelling.inside(word, different)
 
 
-def _near(block: Block, word: str) -> Int:
+def _near(block: RowBlock, word: str) -> Int:
     # An edit changes two letters at most: one goes, another one comes; each may be several bytes.
     return block.spelling.near(encoded(word), 2 * _allowed(word) * (1 if word.isascii() else 4))
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.index.numeric import bm25
-from recollect.index.snapshot import Part, Snapshot, distinct
+from recollect.index.snapshot import Snapshot, SnapshotPart, distinct
 from recollect.index.terms import term_hashes
 from recollect.store.passages import ROLE_SHIFT, ROLES, Bool, Float, Int, QueryTerms, Rows
 
@@ -159,7 +159,7 @@ class Words:
                     total += best
         return totals
 
-    def _scored(self, part: Part, found: _Found, term: int, mean_length: float) -> tuple[Int, Float, Float]:
+    def _scored(self, part: SnapshotPart, found: _Found, term: int, mean_length: float) -> tuple[Int, Float, Float]:
         rows, counts = found
         weight = self._weights[term] * self._idf[term]
         lengths = part.block.lengths[rows] / mean_length
@@ -192,7 +192,7 @@ def known(snapshot: Snapshot, terms: QueryTerms) -> list[bool] | None:
     return found
 
 
-def _lives(part: Part, start: int, end: int) -> bool:
+def _lives(part: SnapshotPart, start: int, end: int) -> bool:
     """Whether any row of a posting lives."""
     return start < end and (part.alive is None or bool(part.alive[part.block.terms.rows[start:end]].any()))
 
@@ -204,13 +204,13 @@ def _alternatives(group: Sequence[tuple[str, float]]) -> list[tuple[tuple[str, .
     return [(forms, weight) for forms, weight in words if forms]
 
 
-def _found(part: Part, hashes: NDArray[np.uint64], forms: Sequence[int]) -> list[_Found | None]:
+def _found(part: SnapshotPart, hashes: NDArray[np.uint64], forms: Sequence[int]) -> list[_Found | None]:
     """Of words with so many forms each, the rows that hold one, and how often they hold all of them."""
     spans = iter(part.block.terms.find(hashes))
     return [_living(part, [(start, end) for start, end in islice(spans, many) if start != end]) for many in forms]
 
 
-def _living(part: Part, spans: Sequence[tuple[int, int]]) -> _Found | None:
+def _living(part: SnapshotPart, spans: Sequence[tuple[int, int]]) -> _Found | None:
     """The living rows of postings, and their counts; of several postings together."""
     if not spans:
         return None

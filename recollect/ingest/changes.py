@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.errors import InvalidInput, NotFound
 from recollect.index.passages import is_person, said_before
 from recollect.ingest.drawn import back, withdrawn
@@ -17,6 +17,7 @@ from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Message, NodeId, Turn, Version, stable_id
 from recollect.store import Change, Mark, View
 from recollect.store.passages import Passage
+from recollect.store.update import insist
 from recollect.text.clean import clean_metadata
 
 
@@ -44,7 +45,7 @@ class Changes(Writer):
         """Edits messages, each as `edit` does it, all in one transaction. Raises as that does."""
         ids = [one.message_id for one in rewordings]
         what = f"Message {ids[0]} is" if len(ids) == 1 else "These messages are"
-        return self._insisting(lambda: self._edit_all(rewordings, now), what)
+        return insist(lambda: self._edit_all(rewordings, now), what)
 
     def _edit_all(self, rewordings: Sequence[Rewording], now: Version) -> list[Message]:
         with self._space.view() as view:
@@ -59,11 +60,11 @@ class Changes(Writer):
             ends = {i: view.end(i) for i in touched}
             words = {message.id: message for message in edited}
             before = {message.id: said_before(view, message) for message in edited}
-            stale = outbox.stale(view, touched, list(words))
+            stale = queue.stale(view, touched, list(words))
             # What a chat knew of the old wording.
             told = [new.id for old, new in zip(found, after, strict=True) if new.content != old.content]
             turns = {i: turn for i in told for turn in view.get(Turn, [stable_id("turn", i)])}
-            meant = [edge for edge in view.edges(list(turns), ("MENTIONS",)) if edge.name == outbox.BY_TURN]
+            meant = [edge for edge in view.edges(list(turns), ("MENTIONS",)) if edge.name == queue.BY_TURN]
         chunks = self._chunks(edited)
         passages: dict[NodeId, list[Passage]] = {}
         for message in edited:
@@ -86,7 +87,7 @@ class Changes(Writer):
                 ],
                 cut=[edge.key for edge in meant],
                 mark=stale,
-                tasks=outbox.due(touched),
+                tasks=queue.due(touched),
                 index=self._index_change(passages),
             )
         )
@@ -106,7 +107,7 @@ class Changes(Writer):
         """Takes the words of messages that are to be erased out of what else of a conversation tells them: its title,
         and the questions that were made whole by them.
         """
-        self._insisting(lambda: self._untell(conversation_id, gone), f"Conversation {conversation_id} is")
+        insist(lambda: self._untell(conversation_id, gone), f"Conversation {conversation_id} is")
 
     def _untell(self, conversation_id: NodeId, gone: Sequence[Message]) -> None:
         with self._space.view() as view:
@@ -127,7 +128,7 @@ class Changes(Writer):
 
     def retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
         """Gives a conversation another title; the one that it had comes back with no import but one that is told to."""
-        self._insisting(lambda: self._retitle(conversation_id, title), f"Conversation {conversation_id} is")
+        insist(lambda: self._retitle(conversation_id, title), f"Conversation {conversation_id} is")
 
     def _retitle(self, conversation_id: NodeId, title: Callable[[View, Conversation], str]) -> None:
         with self._space.view() as view:
@@ -137,7 +138,7 @@ class Changes(Writer):
                 return
             after = replace(before, title=title(view, before))
             withheld = Withheld.read(view).and_title(before.title)
-            stale = outbox.stale(view, [conversation_id], [])
+            stale = queue.stale(view, [conversation_id], [])
         self._space.write(
             Change(
                 expect={conversation_id: revision},
@@ -145,7 +146,7 @@ class Changes(Writer):
                 revive=True,
                 mark=stale,
                 index=self._index_change(self.title_passages(after)) if not after.deleted else None,
-                tasks=outbox.due([conversation_id]),
+                tasks=queue.due([conversation_id]),
             )
         )
 
@@ -154,11 +155,11 @@ class Changes(Writer):
 
         A conversation that loses its last message is deleted with it, and so is no longer found by its title.
         """
-        self._insisting(lambda: self._mark(message_ids, deleted=True), "These messages are")
+        insist(lambda: self._mark(message_ids, deleted=True), "These messages are")
 
     def restore(self, message_ids: Sequence[NodeId]) -> None:
         """Takes deletions back. Raises NotFound, InvalidInput for what was forgotten."""
-        self._insisting(lambda: self._mark(message_ids, deleted=False), "These messages are")
+        insist(lambda: self._mark(message_ids, deleted=False), "These messages are")
 
     def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> None:
         with self._space.view() as view:
@@ -173,7 +174,7 @@ class Changes(Writer):
                 for conversation in view.get(Conversation, touched)
                 if conversation.deleted != (not left[conversation.id])
             ]
-            stale = outbox.stale(view, touched, message_ids)
+            stale = queue.stale(view, touched, message_ids)
             reports = withdrawn(view, message_ids) if deleted else back(view, message_ids)
             expect |= {i: revision.number for i, revision in view.revisions([one.id for one in reports]).items()}
             passages: dict[NodeId, list[Passage]] = {one.id: self.document_passages(one) for one in reports}
@@ -187,7 +188,7 @@ class Changes(Writer):
                 put=[*conversations, *reports, *(chunk for one in reports for chunk in self._pieces(one))],
                 mark=[Mark(ids=message_ids, deleted=deleted), *stale],
                 index=self._index_change(passages),
-                tasks=outbox.due(touched),
+                tasks=queue.due(touched),
             )
         )
 

@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.importers.records.forgotten import COUNT, without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
-from recollect.importers.records.merge import Plan, plan
+from recollect.importers.records.merge import MergePlan, plan
 from recollect.ingest.withheld import TITLE, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
 from recollect.store import Change, Mark
+from recollect.store.update import insist
 
 
 @dataclass(slots=True)
@@ -114,14 +115,14 @@ class Conversations(Writer):
         """
         written, waiting = Written(), list(threads)
         while waiting:
-            planned = self._insisting(partial(self._threads, waiting, again, known), "These conversations are")
+            planned = insist(partial(self._threads, waiting, again, known), "These conversations are")
             written.add(self.written(planned, known))
             waiting = planned.waiting
         return written
 
     def plan_threads(self, threads: Sequence[Thread], *, again: bool, known: Known | None) -> Planned:
         """Plans a transaction, for `write_planned`. What may be the same as something in it has to wait."""
-        done, waiting, plans, revived = _Done(), list[Thread](), list[Plan](), list[Node]()
+        done, waiting, plans, revived = _Done(), list[Thread](), list[MergePlan](), list[Node]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
             withheld = Withheld.read(view)
@@ -200,7 +201,7 @@ class Conversations(Writer):
         return planned
 
     def _change(
-        self, plans: Sequence[Plan], beside: Sequence[Node], again: bool, expect: Mapping[NodeId, int]
+        self, plans: Sequence[MergePlan], beside: Sequence[Node], again: bool, expect: Mapping[NodeId, int]
     ) -> Change | None:
         if not plans:
             return None
@@ -213,14 +214,14 @@ class Conversations(Writer):
             revive=again,
             mark=[*(mark for made in plans for mark in made.mark), *self._stale(plans)],
             index=self._index_change(passages),
-            tasks=outbox.due(ids),
+            tasks=queue.due(ids),
         )
 
-    def _stale(self, plans: Sequence[Plan]) -> list[Mark]:
+    def _stale(self, plans: Sequence[MergePlan]) -> list[Mark]:
         """What was derived from conversations that are there already and change now."""
         changed = [made for made in plans if made.revision]
         if not changed:
             return []
         messages = [i for made in changed for i in (*made.fresh, *(i for mark in made.mark for i in mark.ids))]
         with self._space.view() as view:
-            return outbox.stale(view, [made.thread.conversation.id for made in changed], messages)
+            return queue.stale(view, [made.thread.conversation.id for made in changed], messages)

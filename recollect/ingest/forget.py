@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from recollect.derive.entities.added import added_from
+from recollect.derive.entities.entity import added_from
 from recollect.derive.entities.naming import correction_id
-from recollect.derive.tasks import outbox
-from recollect.derive.tasks.base import STALE, topic_summary_id
-from recollect.derive.tasks.cursor import HEAD
+from recollect.derive.tasks import queue
+from recollect.derive.tasks.base import HEAD, STALE, topic_summary_id
 from recollect.errors import InvalidInput, NotFound
 from recollect.importers.records.forgotten import FORGOTTEN, tombstones
 from recollect.ingest.drawn import DRAWN_FROM
@@ -214,7 +213,7 @@ def forget(
     ids = [*found.conversations, *found.messages, *found.documents, *found.nodes]
     if ids:
         with space.view() as view:
-            ids += outbox.made_of(view, [message.id for message in messages])
+            ids += queue.made_of(view, [message.id for message in messages])
             ids += [node.id for node in view.get(Node, corrections) if not node.erased]
             ids += _still_stale(view, going.made)
             ids += [node.id for node in view.get(Node, [node.id for node in going.added]) if not node.erased]
@@ -245,12 +244,12 @@ class _Going:
         derived = HEAD in view.revisions([HEAD]) and not found.nodes
         messages = list(found.all_messages(view)) if derived else []
         ids = [message.id for message in messages]
-        made = outbox.made_of(view, ids)
+        made = queue.made_of(view, ids)
         added = [] if found.nodes else added_from(view, [*found.inside, *found.messages])
         lost = [*(node for node in view.get(Node, list(made)) if not node.erased), *added]
         found.derived = Counter(node.kind.value for node in lost)
         single = view.get(Message, found.messages)
-        return cls(found, messages, single, made, outbox.only_mentioned(view, ids), added)
+        return cls(found, messages, single, made, queue.only_mentioned(view, ids), added)
 
 
 def _still_stale(view: View, made: Sequence[NodeId]) -> list[NodeId]:

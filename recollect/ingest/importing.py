@@ -18,8 +18,8 @@ from recollect.importers.reading.archive import walk
 from recollect.importers.reading.growing import growing
 from recollect.importers.records.assemble import assemble, assemble_document
 from recollect.importers.records.known import Known
-from recollect.importers.registry import Found, detect, importers, reader_named, shape_of
-from recollect.importers.unread import Kind, named, unread_kind
+from recollect.importers.registry import FormatFiles, detect, importers, reader_named, shape_of
+from recollect.importers.unread import Unread, named, unread_kind
 from recollect.ingest import Ingest
 from recollect.ingest.conversations import Written
 from recollect.ingest.pipeline import Pipeline
@@ -189,7 +189,7 @@ class Importing:
         if not paths:
             raise InvalidInput("No paths are given: there is nothing to import.", hint="Give a file or a folder.")
         forced = reader_named(format_name) if format_name else None
-        found: list[Found] = []
+        found: list[FormatFiles] = []
         unknown: list[Entry] = []
         refused: dict[Path, NotFound | ImportProblem] = {}
         for path in paths:
@@ -223,7 +223,9 @@ class Importing:
             else:
                 yield chosen
 
-    def _read_all(self, found: Sequence[Found], unknown: Sequence[Entry], told: Container[Path] = ()) -> ImportReport:
+    def _read_all(
+        self, found: Sequence[FormatFiles], unknown: Sequence[Entry], told: Container[Path] = ()
+    ) -> ImportReport:
         self._tell_unread(unknown, told)
         self._total = sum(entry.size for group in found for entry in group.entries)
         with self._pipeline:
@@ -242,7 +244,7 @@ class Importing:
                 if Path(entry.container) not in told:
                     self._problems.lost(entry.place, named(kind))
 
-    def _import(self, group: Found) -> None:
+    def _import(self, group: FormatFiles) -> None:
         reader = group.reader
         self._report.sources.append(Source(reader.label, group.container, len(group.entries)))
         entries = [replace(entry, open=self._counted(entry)) for entry in group.entries]
@@ -260,7 +262,7 @@ class Importing:
             self._problems.lost(group.container, str(problem))
         self._write(batch, group)
 
-    def _records(self, group: Found, entries: Sequence[Entry]) -> Iterator[Record]:
+    def _records(self, group: FormatFiles, entries: Sequence[Entry]) -> Iterator[Record]:
         for draft in drafts(group.reader, entries, self._problems):
             if not isinstance(draft, DraftConversation | DraftDocument):
                 yield draft
@@ -282,7 +284,7 @@ class Importing:
         known = dict(zip(texts, self._count_all(texts), strict=True))
         return lambda text: known[text] if text in known else self._count_tokens(text)
 
-    def _write(self, batch: _Batch, group: Found) -> None:
+    def _write(self, batch: _Batch, group: FormatFiles) -> None:
         """Writes what has gathered. What is read of a kind comes in the order threads, documents, edges and nodes."""
         known = self._of_dumps if isinstance(group.reader, Dump) else self._known
         tell = partial(self._tell, group, min(self._read, self._total))
@@ -304,7 +306,7 @@ class Importing:
         if tell is not None:
             tell()
 
-    def _tell(self, group: Found, read: int) -> None:
+    def _tell(self, group: FormatFiles, read: int) -> None:
         if self._progress is not None:
             done = self._report.written
             count = done.new + done.changed + done.same
@@ -348,9 +350,9 @@ class Importing:
         return ImportProblem(f"{names}: {what}. Recollect reads: {read}.", hint=hint)
 
 
-def _kinds(unknown: Sequence[Entry]) -> dict[Kind, list[Entry]]:
+def _kinds(unknown: Sequence[Entry]) -> dict[Unread, list[Entry]]:
     """What is recognised among the files that are not read."""
-    kinds: dict[Kind, list[Entry]] = {}
+    kinds: dict[Unread, list[Entry]] = {}
     for entry in unknown:
         if kind := unread_kind(entry):
             kinds.setdefault(kind, []).append(entry)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.errors import InvalidInput
 from recollect.importers.records.assemble import clean_part
 from recollect.index.passages import said_before, says_more
@@ -18,6 +18,7 @@ from recollect.ingest.writer import Writer
 from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
 from recollect.store import Change, Record, View
 from recollect.store.passages import Passage
+from recollect.store.update import insist
 from recollect.text.clean import clean_metadata, clean_title
 
 Kinds = Mapping[NodeId, type[Record]]  # what ids stand for
@@ -64,7 +65,7 @@ class Live(Writer):
     def append_all(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         """Adds messages one after the other, all in one transaction, each as `append` does it. Raises as that does."""
         cleaned = [(_cleaned(message), calls) for message, calls in entries]
-        return self._insisting(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
+        return insist(lambda: self._append(conversation, cleaned), f"Conversation {conversation.id} is")
 
     def _append(self, conversation: Conversation, entries: Sequence[Entry]) -> list[Message]:
         ids = [message.id for message, _ in entries]
@@ -86,7 +87,7 @@ class Live(Writer):
             if not fresh:
                 return [found[i] for i in ids]
             placed = placed_all(view, conversation, [message for message, _ in fresh])
-            stale = outbox.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
+            stale = queue.stale(view, [conversation.id], placed.left) if placed.left or placed.revived else []
             calls = [call for _, own in fresh for call in own]
             passages = self._call_passages(view, placed.messages, calls, placed.people)
         chunks = self._chunks(placed.messages)
@@ -106,7 +107,7 @@ class Live(Writer):
                 revive=placed.revived,
                 mark=[*placed.marks, *stale],
                 index=self._index_change(passages),
-                tasks=outbox.due([conversation.id]),
+                tasks=queue.due([conversation.id]),
             )
         )
         found |= {message.id: message for message in placed.messages}
@@ -137,7 +138,7 @@ class Live(Writer):
         cleaned = replace(
             exchange, query=_cleaned(exchange.query), answer=exchange.answer and _cleaned(exchange.answer)
         )
-        return self._insisting(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
+        return insist(lambda: self._exchange(cleaned), f"Conversation {exchange.conversation.id} is")
 
     def _exchange(self, exchange: Exchange) -> tuple[Message, Message | None]:
         with self._space.view() as view:
@@ -153,7 +154,7 @@ class Live(Writer):
                 raise _taken(min(known), conversation.id)
             refuse_taken(kinds, conversation.id, [(query, ()), *([(answer, exchange.calls)] if answer else [])])
             placed = place(view, conversation, query)
-            stale = outbox.stale(view, [conversation.id], []) if placed.revived else []
+            stale = queue.stale(view, [conversation.id], []) if placed.revived else []
         last = place_answer(placed, answer) if answer else placed
         written = [placed.message, last.message] if answer else [placed.message]
         chunks = self._chunks(written)
@@ -176,7 +177,7 @@ class Live(Writer):
                 revive=placed.revived,
                 mark=[*placed.mark, *stale],
                 index=self._index_change(passages),
-                tasks=outbox.due([conversation.id]),
+                tasks=queue.due([conversation.id]),
             )
         )
         return placed.message, last.message if answer else None

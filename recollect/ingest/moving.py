@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.derive.entities.added import ADDED_FROM
+from recollect.derive.entities.entity import ADDED_FROM
 from recollect.derive.entities.naming import correction_id
-from recollect.derive.facts.book import current_hands, derived_claims, slots_since
-from recollect.derive.facts.by_hand import BY_HAND, ByHand, read
+from recollect.derive.facts.by_hand import BY_HAND, FactsByHand, read
+from recollect.derive.facts.changes import current_hands, derived_claims, slots_since
 from recollect.ingest import Ingest
 from recollect.record import Chunk, Conversation, Document, Edge, Message, Node, NodeId, NodeKind, Origin
 from recollect.store import Space, View, Where
@@ -74,7 +74,7 @@ def _added(view: View, messages: Sequence[NodeId]) -> tuple[list[Node], list[Edg
     return _living(view, (edge.source_id for edge in edges)), edges
 
 
-def _hands(view: View, messages: frozenset[NodeId]) -> Iterator[ByHand]:
+def _hands(view: View, messages: frozenset[NodeId]) -> Iterator[FactsByHand]:
     """What was decided about facts, as far as it concerns these messages."""
     decided = every(view, Node, Where(kinds=(NodeKind.REPORT.value,), states=(BY_HAND,)))
     there = [NodeId(node.body["slot"]) for node in decided if not node.erased and "slot" in node.body]
@@ -89,7 +89,7 @@ def _hands(view: View, messages: frozenset[NodeId]) -> Iterator[ByHand]:
         edits = [edit for edit in edits if edit.messages]
         proven |= {edit.becomes for edit in edits}
         forgotten = {of: own & messages for of, own in hand.forgotten.items()}
-        own = ByHand(
+        own = FactsByHand(
             slot,
             pins=hand.pins & proven,
             forgotten={of: those for of, those in forgotten.items() if those},
@@ -114,7 +114,7 @@ def _joined(view: View, nodes: Sequence[Node], edges: Sequence[Edge]) -> tuple[l
             one, other = (read(slot, decided, ()) for decided in (node, before))
             forgotten = {of: own | other.forgotten.get(of, frozenset()) for of, own in one.forgotten.items()}
             joined.append(
-                ByHand(
+                FactsByHand(
                     slot,
                     pins=one.pins | other.pins,
                     forgotten={**other.forgotten, **forgotten},

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recollect.derive.entities.directory import Directory
-from recollect.derive.entities.known import WORDS_TOO
-from recollect.derive.entities.naming import YOU, folded
+from recollect.derive.entities.naming import WORDS_TOO, YOU, folded
 from recollect.derive.facts.claim import USER
 from recollect.errors import InvalidInput, NotFound
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, Origin, Thread

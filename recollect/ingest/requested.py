@@ -15,14 +15,14 @@ from typing import Any, Literal, Protocol, get_args
 
 from recollect.errors import RecollectError
 from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, iso, stable_id
-from recollect.store import Change, Space, Stale, View, Where
+from recollect.store import Change, Space, View, Where
+from recollect.store.update import update
 
 #: So many of a namespace are kept, so many characters of a text are told, and so many are read to mask its secrets.
 MOST, _BEGINNING, _READ = 200, 120, 4_000
 #: Who asked: a proxied or wrapped client, a chat, a client of MCP, a hook of a coding agent.
 By = Literal["proxy", "wrap", "chat", "mcp", "hook"]
 _STATE = "request"
-_TRIES = 5
 _ALL = Where(kinds=(NodeKind.REPORT.value,), states=(_STATE,), deleted=False, order="newest")
 
 _log = logging.getLogger("recollect.requests")
@@ -115,20 +115,18 @@ class Requested:
 def keep(space: Space, request: Requested) -> None:
     """Keeps it in the place of the oldest. Nobody waits for that: what goes wrong is logged."""
     try:
-        for _ in range(_TRIES):
-            with space.view() as view:
-                newest = next(iter(view.find(Node, _ALL, limit=1).items), None)
-                number = int(newest.body.get("number", 0)) + 1 if newest is not None else 0
-                place = stable_id("request", str(number % MOST))
-                known = view.revisions([place]).get(place)
-            try:
-                node = _node(place, number, request)
-                expect = {place: known.number if known is not None else 0}
-                return space.write(Change(expect=expect, put=[node], revive=True, begins=False))
-            except Stale:
-                continue
+        update(space, lambda view: (_kept(view, request), None), "What requests were given is")
     except RecollectError as problem:
         _log.warning("What a request was given is not recorded: %s", problem)
+
+
+def _kept(view: View, request: Requested) -> Change:
+    newest = next(iter(view.find(Node, _ALL, limit=1).items), None)
+    number = int(newest.body.get("number", 0)) + 1 if newest is not None else 0
+    place = stable_id("request", str(number % MOST))
+    known = view.revisions([place]).get(place)
+    expect = {place: known.number if known is not None else 0}
+    return Change(expect=expect, put=[_node(place, number, request)], revive=True, begins=False)
 
 
 def newest(view: View, limit: int, mask: Callable[[str], str]) -> list[Requested]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.ingest.withheld import WITHHELD, Withheld, redacted
 from recollect.ingest.writer import Writer
 from recollect.record import (
@@ -26,6 +26,7 @@ from recollect.record import (
 from recollect.search.secrets import Mask, secrets_of
 from recollect.store import Change, Record, View, Where
 from recollect.store.transfer import every
+from recollect.store.update import insist
 
 R = TypeVar("R")
 
@@ -135,11 +136,11 @@ class Secrets(Writer):
         for is_holder in (False, True):
             some = [own for own in nodes if (own in holders) is is_holder]
             for at in range(0, len(some), _AT_ONCE):
-                self._insisting(partial(self._mask_nodes, some[at : at + _AT_ONCE], mask), "These notes are")
+                insist(partial(self._mask_nodes, some[at : at + _AT_ONCE], mask), "These notes are")
             for own in (own for own in documents if (own in holders) is is_holder):
-                self._insisting(partial(self._mask_document, own, mask), f"Document {own} is")
+                insist(partial(self._mask_document, own, mask), f"Document {own} is")
             for own in (own for own in conversations if (own in holders) is is_holder):
-                self._insisting(partial(self._mask_thread, own, mask), f"Conversation {own} is")
+                insist(partial(self._mask_thread, own, mask), f"Conversation {own} is")
 
     def _mask_thread(self, own: NodeId, mask: Mask) -> None:
         with self._space.view() as view:
@@ -154,7 +155,7 @@ class Secrets(Writer):
             touched = [message.id for message in messages] + [call.message_id for call in calls]
             fresh = [one.id for one in after.messages if one.id in touched and not one.deleted]
             revision = view.revisions([own])[own].number
-            stale = outbox.stale(view, [own], touched)
+            stale = queue.stale(view, [own], touched)
         titled = after.conversation.title != before.conversation.title and not after.conversation.deleted
         cut = {message.id for message in messages} | {call.id for call in calls}
         self._space.write(
@@ -169,7 +170,7 @@ class Secrets(Writer):
                 ],
                 mark=stale,
                 index=self._index_change(self.thread_passages(after, fresh, titled=titled)),
-                tasks=outbox.due([own]),
+                tasks=queue.due([own]),
             )
         )
 
@@ -208,7 +209,7 @@ def _derived_of(view: View, conversations: Sequence[NodeId]) -> list[NodeId]:
     own = set(conversations)
     messages = [message.id for one in conversations for message in every(view, Message, Where(conversation=one))]
     beside = [node.id for node in every(view, Node) if node.conversation_id in own]
-    return list(dict.fromkeys([*outbox.made_of(view, messages), *beside]))
+    return list(dict.fromkeys([*queue.made_of(view, messages), *beside]))
 
 
 @dataclass(slots=True)

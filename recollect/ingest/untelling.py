@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.record import Conversation, Message, NodeId, Turn
 from recollect.store import EdgeKey, View, Where
 from recollect.store.transfer import every
@@ -45,7 +45,7 @@ def untold(view: View, conversation_id: NodeId, gone: Sequence[Message]) -> Unto
 def mentions_of_turns(view: View, message_ids: Sequence[NodeId]) -> list[EdgeKey]:
     """The edges from messages to what their turns were known to be about."""
     edges = view.edges(list(message_ids), ("MENTIONS",), "out", limit=_ALL) if message_ids else []
-    return [e.key for e in edges if e.name == outbox.BY_TURN]
+    return [e.key for e in edges if e.name == queue.BY_TURN]
 
 
 def _begins(message: Message, title: str) -> bool:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recollect.memory.memory import (
-        LIVE_SOURCE,
-        Background,
-        ConversationPage,
-        ConversationRow,
-        DeletedRow,
-        Memory,
-        Probe,
-    )
+    from recollect.memory.handle import LIVE_SOURCE, Background, ConversationRow, Handle
+    from recollect.memory.memory import Memory
 
-__all__ = ["LIVE_SOURCE", "Background", "ConversationPage", "ConversationRow", "DeletedRow", "Memory", "Probe"]
+__all__ = ["LIVE_SOURCE", "Background", "ConversationRow", "Handle", "Memory"]
 
 
 def __getattr__(name: str) -> object:
     """The façade is imported on first use: `import recollect` needs only `open` and the settings."""
     if name in __all__:
-        from recollect.memory import memory
-
-        return getattr(memory, name)
+        return getattr(import_module(f"recollect.memory.{'memory' if name == 'Memory' else 'handle'}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

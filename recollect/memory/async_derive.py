@@ -89,7 +89,7 @@ def yields(function: Callable[..., Any]) -> bool:
 
 def _face(name: str, member: Any, direct: bool) -> Any:
     if not inspect.isfunction(member):
-        return property(lambda self: getattr(self.sync, name), doc=member.__doc__)
+        return property(lambda self: _faced(getattr(self.sync, name)), doc=member.__doc__)
     if yields(member):
         return _iterating(member)
     return _direct(member) if direct else _awaited(member)

@@ -1,4 +1,4 @@
-"""`AsyncMemory`. Its types stand in memory.pyi, which `python -m tools.write_async_stub` writes from `Memory`."""
+"""`AsyncMemory`. Its types stand in async_memory.pyi, which `python -m tools.write_async_stub` writes from `Memory`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from functools import partial
 from typing import Any
 
 from recollect.answer.tools import Toolbox
-from recollect.memory import Memory
 from recollect.memory.async_derive import AsyncContext, Derived, Opening
+from recollect.memory.integration import Integration
+from recollect.memory.knowledge import Knowledge
+from recollect.memory.memory import MOVED, Memory, moved
 from recollect.memory.opening import open as open_memory
+from recollect.memory.upkeep import Upkeep
 
 
 class AsyncMemory(AsyncContext, Derived[Memory], of=Memory, at_once=("beside", "toolbox")):
@@ -29,6 +32,22 @@ class AsyncMemory(AsyncContext, Derived[Memory], of=Memory, at_once=("beside", "
     def open(cls, *arguments: Any, **named: Any) -> Opening[AsyncMemory]:
         """Opens a memory as `recollect.open` does: `await` it, or use it in an `async with`."""
         return Opening(partial(_opened, cls, *arguments, **named))
+
+    def __getattr__(self, name: str) -> Any:
+        """What the other holds, and calls of earlier versions, which warn."""
+        return moved(self, name) if name in MOVED else super().__getattr__(name)
+
+
+class AsyncKnowledge(Derived[Knowledge], of=Knowledge):
+    """`Memory.knowledge` for asyncio."""
+
+
+class AsyncUpkeep(Derived[Upkeep], of=Upkeep):
+    """`Memory.upkeep` for asyncio."""
+
+
+class AsyncIntegration(Derived[Integration], of=Integration):
+    """`Memory.integration` for asyncio."""
 
 
 class AsyncToolbox(Derived[Toolbox], of=Toolbox, at_once=("schemas",)):

@@ -8,11 +8,10 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.importers.base import Told
+from recollect.importers.base import DraftNotes
 from recollect.importers.formats.messages.parts import read_body
 from recollect.ingest.changes import Rewording
-from recollect.memory.arguments import shown
-from recollect.memory.handle import LIVE_SOURCE, count_tokens
+from recollect.memory.handle import LIVE_SOURCE, Handle, count_tokens
 from recollect.record import (
     NOTHING,
     Conversation,
@@ -30,6 +29,7 @@ from recollect.record import (
     stable_id,
 )
 from recollect.record.ids import EARLIEST, LATEST
+from recollect.runtime.arguments import shown
 from recollect.text.clean import as_text, clean_metadata, clean_text, clean_title, cut_recall
 
 #: A text, or content parts as OpenAI and Anthropic write them.
@@ -130,6 +130,16 @@ class Drafts:
             _checked(f"Call {number}", one, _NEEDED_OF_A_CALL, _OF_A_CALL)
         return [self._call(asked, number, **one) for number, one in enumerate(given)]
 
+    def store_calls(self, handle: Handle, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]:
+        """Stores the tool calls of a message in one transaction. Raises NotFound, InvalidInput."""
+        asked = self.message_of(NodeId(message_id))
+        drafted = self.calls(calls, asked)
+        if drafted:
+            conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
+            handle.ingest.append_all(conversation, [(message, [call]) for message, call in drafted])
+        with handle.space.view() as view:  # what was stored before, where it comes again
+            return view.get(ToolCall, [call.id for _, call in drafted])
+
     def rewordings(self, changes: Iterable[Mapping[str, str]]) -> list[Rewording]:
         """New wordings of messages."""
         given = _listed(changes, "changes")
@@ -138,7 +148,7 @@ class Drafts:
             _checked(f"Change {number}", one, _NEEDED_OF_A_CHANGE, frozenset())
             words = cut_recall(clean_text(_text(one["content"], "content")))
             if not words.strip():
-                raise InvalidInput("The new text is empty.", hint="To remove the message: delete_message()")
+                raise InvalidInput("The new text is empty.", hint="To remove the message: delete()")
             own = NodeId(_text(one["id"], "id"))
             if own in made:
                 raise InvalidInput(f"Message {own} is changed twice.", hint="Give each message once.")
@@ -209,7 +219,7 @@ def _read_content(content: Content, role: object) -> tuple[str, tuple[Part, ...]
         raise InvalidInput(
             f"content is {shown(content)}.", hint="Give a text, or content parts as OpenAI and Anthropic write them."
         )
-    body = read_body({"content": plain, "role": role}, Told())
+    body = read_body({"content": plain, "role": role}, DraftNotes())
     calls = (Part(PartKind.ARTIFACT, f"call of {call.name}", call.arguments) for call in body.calls)
     return "\n\n".join(filter(None, body.words)), (*body.parts, *calls)
 

@@ -1,37 +1,72 @@
-"""What every part of the façade stands on: a store, one namespace of it, and the parts that are exchanged."""
+"""What all parts of a memory share: one namespace of a store, the models, the clock, and what was read before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, cached_property, wraps
-from types import TracebackType
-from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Protocol, Self, TypeVar
+from functools import cache, cached_property, partial, wraps
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
-from recollect.record import DEFAULT_NAMESPACE, Namespace, NodeId, new_id, utc_now
+from recollect.errors import InvalidInput, NotFound
+from recollect.record import (
+    DEFAULT_NAMESPACE,
+    Conversation,
+    Message,
+    Namespace,
+    NodeId,
+    Thread,
+    new_id,
+    to_microseconds,
+    utc_now,
+)
 from recollect.record import namespace as checked
-from recollect.store import Store
+from recollect.store import Store, View, Where
 from recollect.store.results import Kept
+from recollect.store.transfer import every
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
     from recollect.answer.chat.writing import TurnWriter, TurnWriters
+    from recollect.derive.entities.by_hand import EntitiesByHand
+    from recollect.derive.facts.correct import Corrections
+    from recollect.importers.base import Entry
     from recollect.ingest import Ingest
+    from recollect.ingest.importing import Importing, Progress
     from recollect.models.embedding import Embedder, TokenEmbedder
     from recollect.models.language.base import LanguageModel
     from recollect.models.rerank import Reranker
+    from recollect.search.find import Searcher
+    from recollect.search.query.request import Filters, Search
     from recollect.search.secrets import Mask, Masking
 
 #: The source of conversations that are written here rather than imported.
 LIVE_SOURCE = "recollect"
 
+_MOST_NAMED = 8  # of what a name may mean
+_SHORT = 6  # characters of an id, from its end, that tell it apart
+
 P = ParamSpec("P")
 T = TypeVar("T")
-H = TypeVar("H", bound="Handle")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRow:
+    """A conversation in a list, with how much is in it."""
+
+    conversation: Conversation
+    messages: int  # that are not deleted
+
+    @classmethod
+    def read(cls, view: View, found: Sequence[Conversation]) -> list[ConversationRow]:
+        """The rows of some conversations."""
+        sizes = view.sizes([conversation.id for conversation in found])
+        return [cls(conversation, sizes[conversation.id][0]) for conversation in found]
 
 
 class Background(Protocol):
-    """What is told that there is work for the background."""
+    """Receives a signal when there is work for the background."""
 
     def wrote(self) -> None:
         """Something was written."""
@@ -42,26 +77,36 @@ class Background(Protocol):
         ...
 
 
-def writes(method: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P], T]:
+class Part(Protocol):
+    """A part of the façade: calls on one handle."""
+
+    handle: Handle
+
+
+S = TypeVar("S", bound=Part)
+
+
+def writes(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """A method that leaves work for the background, also where it fails in the middle.
 
     It waits for the turns that are being written behind their answers: what is forgotten must not come back.
     """
 
     @wraps(method)
-    def told(self: H, /, *arguments: P.args, **named: P.kwargs) -> T:
-        self._written()
+    def told(self: S, /, *arguments: P.args, **named: P.kwargs) -> T:
+        self.handle.written()
         try:
             return method(self, *arguments, **named)
         finally:
-            if self._background is not None:
-                self._background.wrote()
+            self.handle.wrote()
 
     return told
 
 
 class Handle:
-    """A handle on one namespace of a store. Thread-safe; usable as a context manager."""
+    """One namespace of a store, with the parts that are exchanged. Thread-safe. `model` is for the background, and for
+    what is asked for now unless `asked_model` differs (False: none).
+    """
 
     def __init__(
         self,
@@ -77,132 +122,267 @@ class Handle:
         chunking: Chunking = USUAL,
         clock: Callable[[], datetime] = utc_now,
         ids: Callable[[], NodeId] = new_id,
+        opened: Handle | None = None,
     ) -> None:
-        """`model` is for the background, and for what is asked for now unless `asked_model` differs (False: none)."""
-        self._store, self._whole_embedder, self.namespace = store, embedder, namespace
-        self._model, self._background = model, background
-        self._asked_model = model if asked_model is None else asked_model or None
-        self._make_quality, self._clock, self._ids = quality or _packaged_quality, clock, ids
-        self._reranker = reranker
-        self._space, self._kept, self._chunking = store.space(namespace), Kept(), chunking
-        self._opened: Handle | None = None  # the handle that was opened, of one that is beside it
+        """`opened` is the handle that was opened, of one that is beside it."""
+        self.store, self.whole_embedder, self.namespace = store, embedder, namespace
+        self.model, self.background = model, background
+        self.asked_model = model if asked_model is None else asked_model or None
+        self.make_quality, self.clock, self.ids = quality or _packaged_quality, clock, ids
+        self.reranker, self.chunking = reranker, chunking
+        self.space, self.kept = store.space(namespace), Kept()
+        self._opened = opened
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<Memory {self.namespace} in {self._store.location}>"
+    def beside(self, namespace: str) -> Handle:
+        """A handle on another namespace that shares everything else. Raises InvalidInput."""
+        return Handle(
+            self.store,
+            self.whole_embedder,
+            checked(namespace),
+            model=self.model,
+            asked_model=self.asked_model or False,
+            quality=self.make_quality,
+            reranker=self.reranker,
+            background=self.background,
+            chunking=self.chunking,
+            clock=self.clock,
+            ids=self.ids,
+            opened=self._opened or self,
+        )
 
     def close(self) -> None:
-        """Closes the store, once the turns that are being written behind their answers are. Further calls raise
-        StoreError.
-        """
+        """Closes the store, once the turns that are being written behind their answers are."""
         try:
-            if "_behind" in self.__dict__:
-                self._behind.close()
+            if "behind" in self.__dict__:
+                self.behind.close()
         finally:
             if self._opened is None:
-                self._store.close()
-        if self._background is not None and self._opened is None:
-            self._background.close()
+                self.store.close()
+        if self._opened is None and self.background is not None:
+            self.background.close()
 
-    def beside(self, namespace: str) -> Self:
-        """A handle on another namespace of the same store, for programs that serve many: it costs next to nothing and
-        shares the connections, the models and the background of this one. Close it before this one, which closes the
-        store. Raises InvalidInput for a name that cannot be used.
-        """
-        handle = type(self)(
-            self._store,
-            self._whole_embedder,
-            checked(namespace),
-            model=self._model,
-            asked_model=self._asked_model or False,
-            quality=self._make_quality,
-            reranker=self._reranker,
-            background=self._background,
-            chunking=self._chunking,
-            clock=self._clock,
-            ids=self._ids,
-        )
-        handle._opened = self._opened or self  # noqa: SLF001  # of its own class
-        return handle
+    def wrote(self) -> None:
+        """Tells the background that there is work."""
+        if self.background is not None:
+            self.background.wrote()
 
-    @property
-    def location(self) -> str:
-        """Where the store is: a path or an address."""
-        return self._store.location
+    def written(self) -> None:
+        """Waits for the turns that are being written behind their answers."""
+        if "behind" in self.__dict__:
+            self.behind.wait()
 
-    @property
-    def embedder_name(self) -> str:
-        """The identity of the embedder in use."""
-        return self._whole_embedder.name
+    # --- models and secrets ----------------------------------------------------------------------------------------
 
     @cached_property
-    def _embedder(self) -> Embedder:
+    def embedder(self) -> Embedder:
         """The embedder for what is in this memory: one on a server is told none of its secrets."""
         from recollect.models.embedding import is_remote
 
-        if not is_remote(self._whole_embedder):
-            return self._whole_embedder
-        from recollect.models.embedding.discreet import Discreet
+        if not is_remote(self.whole_embedder):
+            return self.whole_embedder
+        from recollect.models.embedding.discreet import DiscreetEmbedder
 
-        return Discreet(self._whole_embedder, self.masked)
+        return DiscreetEmbedder(self.whole_embedder, self.masked)
+
+    def answering(self, spoken: str) -> LanguageModel | None:
+        """The model for what is asked for now. It is told no secret but those of the text that was just spoken."""
+        if not self.asked_model:
+            return None
+        from recollect.models.language.budget import within
+        from recollect.models.language.discreet import discreet
+
+        return discreet(within(self.asked_model, self.namespace), partial(self.masked, spoken=spoken))
 
     def masked(self, value: T, *, spoken: str = "") -> T:
-        """A text, record, map or list as a model may be given it: with `[secret: …]` in the place of each key, token
-        and password that it holds, whole or in part. What stands in the text that was just `spoken` stays.
-
-        Everything that Recollect adds to a request goes through here: contexts, answers of tools, its own prompts.
-        """
-        return self._mask.all(value, spoken)
-
-    def _as_left(self, value: T) -> T:
-        """What comes in, without the secrets that were taken out of the memory."""
-        from recollect.ingest.withheld import Withheld
-
-        with self._space.view() as view:
-            return Withheld.read(view).out_of(value)
+        """The same without the secrets of the memory, but for those of the text that was just `spoken`."""
+        return self.mask.all(value, spoken)
 
     @property
-    def _mask(self) -> Mask:
+    def mask(self) -> Mask:
         """The mask as of now."""
-        with self._space.view() as view:
-            return self._masking.of(view)
+        with self.space.view() as view:
+            return self.masking.of(view)
 
     @cached_property
-    def _masking(self) -> Masking:
+    def masking(self) -> Masking:
+        """What knows the secrets of the memory."""
         from recollect.search.secrets import Masking
 
         return Masking()
 
-    def _written(self) -> None:
-        """Waits for the turns that are being written behind their answers."""
-        if "_behind" in self.__dict__:
-            self._behind.wait()
+    def as_left(self, value: T) -> T:
+        """What comes in, without the secrets that were taken out of the memory."""
+        from recollect.ingest.withheld import Withheld
+
+        with self.space.view() as view:
+            return Withheld.read(view).out_of(value)
+
+    # --- writing ---------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _behind(self) -> TurnWriter:
+    def behind(self) -> TurnWriter:
         """What writes turns behind their answers."""
-        return (self._opened or self)._turns.behind()  # noqa: SLF001  # of its own class
+        return self.turns.behind()
 
     @cached_property
-    def _turns(self) -> TurnWriters:
+    def turns(self) -> TurnWriters:
         """What writes turns behind the answers of this handle and of those beside it."""
         from recollect.answer.chat.writing import TurnWriters
 
-        return TurnWriters()
+        return self._opened.turns if self._opened else TurnWriters()
 
     @cached_property
-    def _ingest(self) -> Ingest:
-        """The way in; who only searches never loads it."""
+    def ingest(self) -> Ingest:
+        """Writes to the namespace; never loaded by who only searches."""
         from recollect.ingest import Ingest
 
-        return Ingest(self._space, self._embedder, count_tokens, self._clock, self._chunking)
+        return Ingest(self.space, self.embedder, count_tokens, self.clock, self.chunking)
+
+    def importing(
+        self,
+        progress: Callable[[Progress], None] | None,
+        wanted: Callable[[Entry], Entry | None] | None,
+        *,
+        again: bool = False,
+    ) -> Importing:
+        """Imports files into the namespace."""
+        from recollect.ingest.importing import Importing
+        from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
+
+        return Importing(self.space, self.ingest, count_tokens, count_tokens_of, progress, again=again, wanted=wanted)
+
+    @cached_property
+    def corrections(self) -> Corrections:
+        """Corrections of facts."""
+        from recollect.derive.facts.correct import Corrections
+
+        return Corrections(self.space, self.embedder, self.clock)
+
+    @cached_property
+    def entities_by_hand(self) -> EntitiesByHand:
+        """Corrections of entities."""
+        from recollect.derive.entities.by_hand import EntitiesByHand
+
+        return EntitiesByHand(self.space)
+
+    # --- finding ---------------------------------------------------------------------------------------------------
+
+    @property
+    def searcher(self) -> Searcher:
+        """Searches the namespace."""
+        from recollect.search.find import Searcher
+
+        reranker = self.reranker
+        if reranker is not None:
+            from recollect.search.reranking import DiscreetReranker
+
+            reranker = DiscreetReranker(reranker, self.masked)
+        return Searcher(self.space, self.embedder, self.make_quality, lambda: self.clock().date(), reranker)
+
+    def read_search(self, query: str, filters: Filters, *, now: datetime | None = None, **options: Any) -> Search:
+        """A query with its filters and options (search/query/request.py), checked against this namespace; relative
+        dates are told from `now`. Raises InvalidInput.
+        """
+        from recollect.search.query.request import read_search
+
+        return read_search(
+            query,
+            filters,
+            **options,
+            now=now or self.clock(),
+            find_conversations=self._conversation_ids,
+            check_sources=self.sources,
+        )
+
+    def sources(self, named: str | Sequence[str]) -> tuple[str, ...]:
+        """The sources that are named. Raises InvalidInput for one that is not there."""
+        if not named:
+            return ()
+        from recollect.search.query.request import checked_sources
+
+        with self.space.view() as view:
+            return checked_sources(view, several(named))
+
+    def listing(
+        self, source: str | Sequence[str], title: str, since: str | datetime | None, until: str | datetime | None
+    ) -> Where:
+        """Which conversations a list shows, newest first. Raises InvalidInput."""
+        from recollect.search.query.request import read_period
+
+        first, last = (None, None) if since is until is None else read_period(since, until, None, self.clock())
+        return Where(
+            sources=self.sources(source),
+            title=title,
+            since=to_microseconds(first),
+            until=to_microseconds(last),
+            deleted=False,
+            order="newest",
+        )
+
+    def conversation(self, id: str) -> Thread:
+        """A conversation with everything in it. Raises NotFound."""
+        self.written()
+        with self.space.view() as view:
+            thread = view.thread(NodeId(id))
+        if thread is None:
+            raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: recollect list")
+        if thread.conversation.erased:
+            raise _forgotten(f"Conversation {id}")
+        return thread
+
+    def message(self, id: str) -> Message:
+        """A message. Raises NotFound."""
+        self.written()
+        with self.space.view() as view:
+            found = [one for one in view.get(Message, [NodeId(id)]) if not one.erased]
+        if not found:
+            raise NotFound(f"No message has the ID {id}.")
+        return found[0]
+
+    def resolve(self, name: str, *, deleted: bool | None) -> tuple[Thread, Message | None]:
+        """What a name means; of conversations that are `deleted` or not, or either (None)."""
+        if not name.strip():
+            raise InvalidInput("A name is empty.", hint="Give an ID or a title.")
+        self.written()
+        with self.space.view() as view:
+            ids = view.named(name)
+            if not ids:
+                where = Where(title=name, deleted=deleted, order="newest")
+                titled = list(islice(every(view, Conversation, where), _MOST_NAMED + 1))
+                exact = [c for c in titled if c.title.casefold() == name.casefold()]
+                ids = [conversation.id for conversation in exact or titled]
+            messages = view.get(Message, ids)
+        if not ids:
+            raise NotFound(f"No conversation or message matches {name!r}.", hint="To see what there is: recollect list")
+        if len(ids) > 1:
+            raise self._ambiguous(name, ids)
+        message = next(iter(messages), None)
+        if message is not None and message.erased:
+            raise _forgotten(f"Message {message.id}")
+        return self.conversation(message.conversation_id if message else ids[0]), message
+
+    def _ambiguous(self, name: str, ids: Sequence[NodeId]) -> InvalidInput:
+        """The error for a name that fits several, with what tells them apart."""
+        with self.space.view() as view:
+            titles = {c.id: c.title for c in view.get(Conversation, ids)}
+            titles |= {m.id: " ".join(m.content[:60].split()) for m in view.get(Message, ids)}
+        lines = [f"\n  {named[-_SHORT:]}  {titles.get(named) or '(no title)'}" for named in ids[:_MOST_NAMED]]
+        more = "\n  …" if len(ids) > _MOST_NAMED else ""
+        hint = "Name one by these characters, or by more of its title."
+        return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
+
+    def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
+        with self.space.view() as view:
+            ids = view.named(title_or_id)
+            by_id = {message.conversation_id for message in view.get(Message, ids)}
+            by_id |= {conversation.id for conversation in view.get(Conversation, ids)}
+            named = every(view, Conversation, Where(title=title_or_id, deleted=False))
+            return sorted(by_id | {conversation.id for conversation in named})
+
+
+def several(value: str | Sequence[str]) -> tuple[str, ...]:
+    """One or several, as several."""
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def count_tokens(text: str) -> int:
@@ -210,6 +390,10 @@ def count_tokens(text: str) -> int:
     from recollect.models.embedding import tokenizer
 
     return tokenizer.count_tokens(text)
+
+
+def _forgotten(what: str) -> NotFound:
+    return NotFound(f"{what} was forgotten.", hint="To bring it back from an export: recollect import --again PATH")
 
 
 @cache  # one for all handles of the process

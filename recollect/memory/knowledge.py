@@ -1,72 +1,34 @@
-"""What was derived from the messages: summaries, facts, entities and topics; and their correction by hand."""
+"""What is known besides lists of facts, entities, topics and summaries: entities and how they are linked, segments, the
+memory by time; and the correction of facts, rules and entities by hand.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING
 
 from recollect.memory.handle import Handle, writes
 from recollect.record import Message, Node, NodeId
+from recollect.runtime.arguments import checked_arguments
 
 if TYPE_CHECKING:
-    from recollect.derive.entities.added import Adder
-    from recollect.derive.entities.by_hand import ByHand
-    from recollect.derive.entities.entity import Entity
-    from recollect.derive.facts.correct import Corrections
+    from recollect.derive.entities.entity import Adder, Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Graph, Paths, Relation
-    from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.graph.reader import Graph, Paths, Relation
+    from recollect.derive.topics.reading import TopicSegment
+    from recollect.memory.timeline import Day, Timeline
 
 
-class Knowledge(Handle):
-    """What was going on, what holds, and who and what is spoken of."""
+@checked_arguments
+class Knowledge:
+    """What is known, and its correction by hand: what you say outranks what was derived, and survives a rebuild."""
 
-    def summaries(
-        self,
-        conversation_id: str | None = None,
-        kind: str | None = None,
-        *,
-        since: datetime | None = None,
-        before: datetime | None = None,
-    ) -> list[Summary]:
-        """What messages come down to, by time: of a conversation, or of all; `kind` is conversation, l1, l2, segment,
-        period or topic. `since` and `before` ask for those of what began in a time. Made in the background, or by
-        `consolidate`. Raises InvalidInput for another kind.
-        """
-        from recollect.derive.summaries.reading import summaries
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
 
-        with self._space.view() as view:
-            return summaries(view, NodeId(conversation_id) if conversation_id else None, kind, since, before)
-
-    def facts(
-        self,
-        about: str | None = None,
-        as_of: str | datetime | None = None,
-        include_past: bool = False,
-        *,
-        conversation: str | None = None,
-    ) -> list[Fact]:
-        """What is held true, pinned facts first, then the newest. `about` is whom or what it concerns ("Luna", "me").
-
-        `as_of` asks what was believed at a time ("2025-03", "last spring": at its end); `include_past` shows what no
-        longer holds as well; with a `conversation` (its id) only what its messages prove, whomever it is about. Raises
-        InvalidInput for what is no time.
-        """
-        from recollect.derive.facts.fact import find_facts, moment_of
-
-        moment = None if as_of is None else moment_of(as_of, self._clock())
-        with self._space.view() as view:
-            return find_facts(
-                view,
-                about,
-                moment,
-                now=self._clock(),
-                include_past=include_past,
-                conversation=NodeId(conversation) if conversation else None,
-            )
+    # --- facts and rules -------------------------------------------------------------------------------------------
 
     def rules(self, *, offered: bool = False) -> list[Fact]:
         """What you want of every answer, in the order in which it was told: it stands first in every context. They are
@@ -78,7 +40,7 @@ class Knowledge(Handle):
         from recollect.derive.facts.fact import facts_of
         from recollect.derive.facts.instructions import offered_in, rules_in
 
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             return facts_of(view, offered_in(view) if offered else rules_in(view))
 
     @writes
@@ -90,8 +52,8 @@ class Knowledge(Handle):
         """
         from recollect.derive.facts.instructions import told_rule
 
-        told = told_rule(text, is_confirmed=confirmed, said_by=said_by, now=self._clock(), id=self._ids())
-        return self._corrections.store_rule(self._as_left(told))
+        told = told_rule(text, is_confirmed=confirmed, said_by=said_by, now=self.handle.clock(), id=self.handle.ids())
+        return self.handle.corrections.store_rule(self.handle.as_left(told))
 
     def resolve_fact(self, name: str) -> str:
         """The id of the fact that a person means by an id or the end of one, be it forgotten or not. Raises NotFound,
@@ -99,81 +61,73 @@ class Knowledge(Handle):
         """
         from recollect.derive.facts.correct import resolve_fact
 
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             return resolve_fact(view, name)
 
     @writes
     def edit_fact(self, id: str, content: str | None = None, *, value: str | None = None) -> Fact:
         """Corrects a fact: what you say outranks what was derived, and survives a rebuild. Raises NotFound."""
-        fact = self._corrections.edit(id, self._as_left(content), self._as_left(value))
+        fact = self.handle.corrections.edit(id, self.handle.as_left(content), self.handle.as_left(value))
         self._add_ends(NodeId(fact.id))
         return fact
 
     @writes
     def pin_fact(self, id: str, *, pinned: bool = True) -> Fact:
         """Holds on to a fact: nothing derived replaces it; with `pinned` false lets it go. Raises NotFound."""
-        return self._corrections.pin(id, pinned=pinned)
+        return self.handle.corrections.pin(id, pinned=pinned)
 
     @writes
     def merge_facts(self, keep: str, *others: str) -> Fact:
         """Makes one fact of several that say the same. Raises NotFound, InvalidInput."""
-        return self._corrections.merge(keep, others)
+        return self.handle.corrections.merge(keep, others)
 
     @writes
     def forget_fact(self, id: str) -> str:
         """Removes a fact; it is not drawn from the same messages again. Returns its id, for `undo_fact`."""
-        return self._corrections.forget(id)
+        return self.handle.corrections.forget(id)
 
     @writes
     def undo_fact(self, id: str) -> list[Fact]:
         """Takes back what was decided about a fact by hand; returns the facts that come of it. Raises NotFound."""
-        return self._corrections.undo(id)
+        return self.handle.corrections.undo(id)
 
-    def entities(self, *, type: str | None = None, limit: int = 50) -> list[Entity]:
-        """The people, places, tools and other names that messages mention, the most salient first [2]."""
-        from recollect.derive.entities.added import as_type
-        from recollect.derive.entities.directory import Directory, salient
-
-        with self._space.view() as view:
-            every = self._kept.of(view.stamp, "entities", Directory(view).all)
-        return salient(every, self._clock(), None if type is None else as_type(type), limit)
+    # --- entities --------------------------------------------------------------------------------------------------
 
     def entity(self, name: str) -> Entity:
         """The entity of a name, in any of its spellings. Raises NotFound with the nearest names."""
         from recollect.derive.entities.directory import Directory
 
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             return Directory(view).named(name)
 
     def graph(self, entity: str, depth: int = 1, limit: int = 150, *, include_past: bool = False) -> Graph:
         """What lies around an entity: others, and the relations among them with their evidence. Relations that facts
         hold say since when; with `include_past` those that no longer hold are shown as well. Raises NotFound.
         """
-        from recollect.derive.graph.walk import around
+        from recollect.derive.graph.reader import around
 
-        now = self._clock()
-        with self._space.view() as view:
+        now = self.handle.clock()
+        with self.handle.space.view() as view:
             # who explores asks for the same again and again
             name = ("graph", entity, depth, limit, include_past, now.date())
-            return self._kept.of(
-                view.stamp, name, lambda: around(view, entity, depth, limit, now, include_past=include_past)
-            )
+            make = partial(around, view, entity, depth, limit, now, include_past=include_past)
+            return self.handle.kept.of(view.stamp, name, make)
 
     def mentions(self, entity: str, other: str | None = None, limit: int = 50) -> list[Message]:
         """The messages that mention an entity, or two entities together, the newest first. Raises NotFound."""
-        from recollect.derive.entities.mentioning import mentioning
+        from recollect.derive.entities.directory import mentioning
 
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             return mentioning(view, [entity] if other is None else [entity, other], limit)
 
     def paths(self, source: str, target: str, *, include_past: bool = False) -> Paths:
         """The shortest ways between two entities, in words by `str`; neighbours where there is none [0]. They lead
         through what holds now, or with `include_past` through what held before as well. Raises NotFound.
         """
-        from recollect.derive.graph.walk import between
+        from recollect.derive.graph.reader import between
 
-        with self._space.view() as view:
-            return between(view, source, target, self._clock(), include_past=include_past)
+        with self.handle.space.view() as view:
+            return between(view, source, target, self.handle.clock(), include_past=include_past)
 
     @writes
     def add_entity(
@@ -188,7 +142,7 @@ class Knowledge(Handle):
         same. `sources` are ids of messages that it was drawn from: when all of them are forgotten, it is as well.
         Raises InvalidInput, NotFound for a source that is no message.
         """
-        return self._entities_by_hand.add(self._as_left(name), type, sources, provenance)
+        return self.handle.entities_by_hand.add(self.handle.as_left(name), type, sources, provenance)
 
     @writes
     def add_relationship(
@@ -207,17 +161,17 @@ class Knowledge(Handle):
         `target` may be "you"; `sources` are as in `add_entity`, and it was said when the newest of them was. Raises
         InvalidInput, NotFound.
         """
-        from recollect.derive.entities.added import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.entities.directory import Directory
+        from recollect.derive.entities.entity import ADDED_FROM, check_adder, drawn_from, last_said, sources_of
         from recollect.derive.graph.reader import Reader
         from recollect.derive.graph.relationship import check_two, known_as, told_relationship, types_of
 
         check_adder(provenance)
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             messages = sources_of(view, sources)
             said = last_said(view, messages)
             directory = Directory(view)
-            ends = [known_as(directory, self._as_left(name)) for name in (source, target)]
+            ends = [known_as(directory, self.handle.as_left(name)) for name in (source, target)]
             check_two(directory, *(name for name, _ in ends))
         (source, _), (target, _) = ends
         told = told_relationship(
@@ -227,56 +181,38 @@ class Knowledge(Handle):
             since=since,
             until=until,
             provenance=provenance,
-            now=said or self._clock(),
-            id=self._ids(),
+            now=said or self.handle.clock(),
+            id=self.handle.ids(),
         )
         for (name, is_known), kind in zip(ends, types_of(relation), strict=True):
             if not is_known:
-                self._entities_by_hand.add(name, kind, sources, provenance)
-        fact = self._corrections.store(told, lambda own: drawn_from(own, messages))
-        with self._space.view() as view:
+                self.handle.entities_by_hand.add(name, kind, sources, provenance)
+        fact = self.handle.corrections.store(told, lambda own: drawn_from(own, messages))
+        with self.handle.space.view() as view:
             proofs = [edge.target_id for edge in view.edges([NodeId(fact.id)], (ADDED_FROM,), "out")]
         for name in (name for name, is_known in ends if is_known):
-            self._entities_by_hand.keep(name, proofs)
-        with self._space.view() as view:
-            return Reader(view, self._clock(), include_past=True).of_fact(self._corrections.shown(fact.id))
-
-    def _add_ends(self, fact: NodeId) -> None:
-        """Adds what an added relationship relates now, where it is not known: a person may have corrected it."""
-        from recollect.derive.entities.added import ADDED_FROM
-        from recollect.derive.entities.directory import Directory
-        from recollect.derive.facts.claim import USER
-        from recollect.derive.facts.links import RELATIONSHIP, relation_of
-        from recollect.derive.graph.relationship import types_of
-
-        with self._space.view() as view:
-            node = view.get(Node, [fact])[0]
-            name = relation_of(str(node.body.get("attribute", ""))) if node.body.get(RELATIONSHIP) else None
-            named = [str(node.body.get(end, "")) for end in ("entity", "value")] if name else []
-            unknown = [bool(one) and one != USER and Directory(view).find(one) is None for one in named]
-            sources = [edge.target_id for edge in view.edges([fact], (ADDED_FROM,), "out")]
-        for one, is_unknown, kind in zip(named, unknown, types_of(name) if name else (), strict=False):
-            if is_unknown:
-                self._entities_by_hand.add(one, kind, sources, "by hand")
+            self.handle.entities_by_hand.keep(name, proofs)
+        with self.handle.space.view() as view:
+            return Reader(view, self.handle.clock(), include_past=True).of_fact(self.handle.corrections.shown(fact.id))
 
     def edit_entity(self, name: str, new_name: str | None = None, *, type: str | None = None) -> Entity:
         """Corrects the name or type of an entity: what you say outranks what was derived, and survives a rebuild.
 
         Raises NotFound, InvalidInput.
         """
-        return self._entities_by_hand.edit(name, self._as_left(new_name), type)
+        return self.handle.entities_by_hand.edit(name, self.handle.as_left(new_name), type)
 
     def pin_entity(self, name: str, *, pinned: bool = True) -> Entity:
         """Lists an entity first, and keeps it even where nothing mentions it any more. Raises NotFound."""
-        return self._entities_by_hand.pin(name, pinned=pinned)
+        return self.handle.entities_by_hand.pin(name, pinned=pinned)
 
     def merge_entities(self, name: str, into: str) -> Entity:
         """Takes an entity for another name of a second, which is returned. Raises NotFound, InvalidInput."""
-        return self._entities_by_hand.merge(name, into)
+        return self.handle.entities_by_hand.merge(name, into)
 
     def unmerge_entity(self, name: str) -> Entity:
         """Takes a name out of the entity that it was merged into. Raises NotFound, InvalidInput."""
-        return self._entities_by_hand.unmerge(name)
+        return self.handle.entities_by_hand.unmerge(name)
 
     def forget_entity(self, name: str) -> Entity:
         """Shows an entity no longer, and takes back relationships of it that were only added; the messages that mention
@@ -284,45 +220,60 @@ class Knowledge(Handle):
         """
         from recollect.derive.graph.reader import Reader
 
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             reader = Reader(view, include_past=True)
             added = reader.added([reader.directory.named(name)])
-        self._corrections.forget_added(added)
-        return self._entities_by_hand.forget(name)
+        self.handle.corrections.forget_added(added)
+        return self.handle.entities_by_hand.forget(name)
 
     def undo_entity(self, name: str) -> Entity:
         """Takes back what was said of an entity by hand. Raises NotFound."""
-        return self._entities_by_hand.undo(name)
+        return self.handle.entities_by_hand.undo(name)
 
-    def topics(self, limit: int = 50) -> list[Topic]:
-        """What many conversations are about, the largest first, each with its period [4]."""
-        from recollect.derive.topics import reading
+    def _add_ends(self, fact: NodeId) -> None:
+        """Adds what an added relationship relates now, where it is not known: a person may have corrected it."""
+        from recollect.derive.entities.directory import Directory
+        from recollect.derive.entities.entity import ADDED_FROM
+        from recollect.derive.facts.claim import RELATIONSHIP, USER, relation_of
+        from recollect.derive.graph.relationship import types_of
 
-        with self._space.view() as view:
-            return reading.topics(view, limit)
+        with self.handle.space.view() as view:
+            node = view.get(Node, [fact])[0]
+            name = relation_of(str(node.body.get("attribute", ""))) if node.body.get(RELATIONSHIP) else None
+            named = [str(node.body.get(end, "")) for end in ("entity", "value")] if name else []
+            unknown = [bool(one) and one != USER and Directory(view).find(one) is None for one in named]
+            sources = [edge.target_id for edge in view.edges([fact], (ADDED_FROM,), "out")]
+        for one, is_unknown, kind in zip(named, unknown, types_of(name) if name else (), strict=False):
+            if is_unknown:
+                self.handle.entities_by_hand.add(one, kind, sources, "by hand")
 
-    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
-        """The messages of a topic by its label, a term of it or its id, the most typical first [4]. Raises NotFound."""
-        from recollect.derive.topics import reading
+    # --- topics and times ------------------------------------------------------------------------------------------
 
-        with self._space.view() as view:
-            return reading.messages_of(view, reading.named(view, topic), limit)
-
-    def segments(self, conversation_id: str) -> list[Segment]:
+    def segments(self, conversation_id: str) -> list[TopicSegment]:
         """A conversation as runs of turns about one thing, cut where it drifts [2]. Raises NotFound."""
         from recollect.derive.topics import reading
 
-        with self._space.view() as view:
+        with self.handle.space.view() as view:
             return reading.segments(view, NodeId(conversation_id))
 
-    @cached_property
-    def _corrections(self) -> Corrections:
-        from recollect.derive.facts.correct import Corrections
+    def timeline(self, topics: int = 12) -> Timeline:
+        """How much was said on each day, and the largest topics by month. Its cost follows from the number of days and
+        of the segments of those topics, not from what was said.
+        """
+        from recollect.memory.timeline import timeline
 
-        return Corrections(self._space, self._embedder, self._clock)
+        with self.handle.space.view() as view:
+            return self.handle.kept.of(view.stamp, ("timeline", topics), lambda: timeline(view, topics))
 
-    @cached_property
-    def _entities_by_hand(self) -> ByHand:
-        from recollect.derive.entities.by_hand import ByHand
+    def days(self, period: str) -> list[Day]:
+        """The days of a time on which something was said, the newest first, each with its conversations.
 
-        return ByHand(self._space)
+        `period` is a time as in `get_period_messages`: 2024-01, 2024-01-13, "2024-01-01 to 2024-01-14". Raises
+        InvalidInput.
+        """
+        from recollect.answer.tools.opening import span_of
+        from recollect.memory.timeline import days
+
+        since, until = span_of(period, self.handle.clock().date())
+        with self.handle.space.view() as view:
+            return days(view, since, until)

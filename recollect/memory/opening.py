@@ -49,9 +49,9 @@ def open(  # noqa: A001
     `on_wait` is called when another process has been writing for two seconds.
     Raises InvalidInput, StoreError, and ModelError for a model without its package or key.
     """
-    from recollect.engines.choose import open_store
+    from recollect.engines import open_store
     from recollect.errors import InvalidInput
-    from recollect.memory import Memory
+    from recollect.memory import Handle, Memory
     from recollect.memory.settings import usual_store
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.record import namespace as checked
@@ -74,7 +74,7 @@ def open(  # noqa: A001
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
-    return Memory(
+    handle = Handle(
         store,
         LazyEmbedder(embedder),
         name,
@@ -85,6 +85,7 @@ def open(  # noqa: A001
         background=starter,
         chunking=chunking,
     )
+    return Memory(handle)
 
 
 def _checked_reranker(reranker: str | Reranker | None) -> Reranker | None:
@@ -125,8 +126,8 @@ def _within_budget(
 
 
 def restore(backup: str | Path, path: str | Path | None = None, *, replace: bool = False) -> Path:
-    """Puts a backup (`Memory.backup`) in its place, verified, and returns the place; a memory there is kept unless
-    `replace`.
+    """Puts a backup (`memory.upkeep.backup`) in its place, verified, and returns the place; a memory there is kept
+    unless `replace`.
 
     Without a path it is the memory that the command line uses. Raises NotFound, InvalidInput, StoreError.
     """
@@ -157,7 +158,7 @@ def recover(damaged: str | Path, path: str | Path) -> dict[str, Lost]:
     already, StoreError where nothing can be read.
     """
     from recollect.engines.sqlite import salvage
-    from recollect.engines.sqlite.place import store_file
+    from recollect.engines.sqlite.file import store_file
     from recollect.errors import InvalidInput, NotFound
 
     source, target = store_file(Path(damaged).expanduser()), Path(path).expanduser().absolute()

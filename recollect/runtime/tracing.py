@@ -27,7 +27,12 @@ class _Named(Protocol):
     def namespace(self) -> str: ...
 
 
-H = TypeVar("H", bound=_Named)
+class _Part(Protocol):
+    @property
+    def handle(self) -> _Named: ...
+
+
+H = TypeVar("H", bound=_Part)
 
 #: What a result tells of itself: ids and counts, never words.
 Told = Callable[[Any], Mapping[str, Any]]
@@ -47,13 +52,13 @@ def traced(
             told_before: dict[str, Any] = {
                 "gen_ai.operation.name": operation,
                 "gen_ai.provider.name": "recollect",
-                "gen_ai.memory.store.id": str(self.namespace),
+                "gen_ai.memory.store.id": str(self.handle.namespace),
             }
             if isinstance(conversation := named.get("conversation_id"), str):
                 told_before["gen_ai.conversation.id"] = conversation
             if query and _tells_content():
                 told_before["gen_ai.memory.query.text"] = str(next(iter((*arguments, *named.values())), ""))
-            with _span(tracer, f"{operation} {self.namespace}", told_before, is_current=True) as span:
+            with _span(tracer, f"{operation} {self.handle.namespace}", told_before, is_current=True) as span:
                 result = method(self, *arguments, **named)
                 if told is not None:
                     span.set_attributes(dict(told(result)))

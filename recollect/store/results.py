@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeVar
@@ -183,6 +183,9 @@ class Erased:
     documents: int = 0
     nodes: int = 0
     passages: int = 0
+
+    def __add__(self, other: Erased) -> Erased:
+        return Erased(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.record import Metadata
+from recollect.runtime.arguments import without_halves
 
 TITLE_LENGTH = 300
 _BEGINNING = 60  # characters of a title that is how a text begins
@@ -23,21 +24,6 @@ def clean_text(text: str) -> str:
     carries both, UTF-8 and SQL do not.
     """
     return _NUL.sub(" ", without_halves(text)).replace("\0", "") if "\0" in text else without_halves(text)
-
-
-def without_halves(text: str) -> str:
-    r"""The text with U+FFFD for half a surrogate pair.
-
-    >>> without_halves("half \ud83d"), without_halves("whole \ud83d\udc15") == "whole \U0001f415"
-    ('half �', True)
-    """
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def clean_title(title: str) -> str:

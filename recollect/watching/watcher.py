@@ -191,7 +191,7 @@ class Watcher:
         self._rests: dict[Path, float] = {}  # until when a place is let alone
         self._told: set[Problem] = set()
         self._tools: set[Path] = set()
-        if not memory.stats().conversations:
+        if not memory.upkeep.stats().conversations:
             kept.clear()
 
     def round(self, *, patient: bool = True) -> Round:
@@ -292,7 +292,9 @@ class Watcher:
     def _import(self, family: _Family, files: Sequence[Path]) -> ImportReport | None:
         """None for a file that is no export."""
         if family.is_of_lines:
-            return self._memory.import_growing(family.folder, files, progress=self._progress, wanted=self._keeping_out)
+            return self._memory.integration.import_growing(
+                family.folder, files, progress=self._progress, wanted=self._keeping_out
+            )
         try:
             return self._memory.import_file(*files, progress=self._progress, wanted=self._keeping_out)
         except (ImportProblem, NotFound) as problem:

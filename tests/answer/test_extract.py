@@ -175,7 +175,7 @@ def test_numbers_in_brackets_in_a_quote_are_not_taken_for_citations(quiet: Memor
 def test_what_has_changed_is_told_with_its_dates(quiet: Memory) -> None:
     told(quiet, [("user", "I live in Lisbon.")], "old", day=2)
     told(quiet, [("user", "I live in Porto now.")], "new", day=20)
-    quiet.consolidate()
+    quiet.upkeep.consolidate()
     now, before, *_ = quiet.ask("where do I live?").text.splitlines()
     assert now.startswith("Said 20 May 2025: You live in Porto.")
     assert before.startswith("Before that, said 2 May 2025: You live in Lisbon.")

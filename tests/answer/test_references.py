@@ -102,14 +102,14 @@ def test_what_was_resolved_before_is_resolved_again(quiet: Memory) -> None:
     third = quiet.chat(first.conversation_id, "And what does it cost?")
     assert second.resolved == "How does Project Titan scale?"
     assert third.resolved == "And what does Project Titan cost?"
-    assert quiet.resolve_references(first.conversation_id, "Who leads it?") == "Who leads Project Titan?"
+    assert quiet.integration.resolve_references(first.conversation_id, "Who leads it?") == "Who leads Project Titan?"
 
 
 def test_another_conversation_and_none_resolve_nothing(quiet: Memory) -> None:
     quiet.chat(None, "Tell me about Project Titan.")
     other = quiet.chat(None, "What is the capital of Portugal?")
     for conversation in (other.conversation_id, "01ARZ3NDEKTSV4RRFFQ69G5FAV"):
-        assert quiet.resolve_references(conversation, "Who leads the company?") == "Who leads the company?"
+        assert quiet.integration.resolve_references(conversation, "Who leads the company?") == "Who leads the company?"
 
 
 def test_a_name_of_two_is_the_one_that_is_near_what_is_spoken_of(quiet: Memory) -> None:
@@ -123,7 +123,7 @@ def test_a_name_of_two_is_the_one_that_is_near_what_is_spoken_of(quiet: Memory) 
         )
     ):
         quiet.store_message(text, conversation_id="A" if number < 2 else "B", timestamp=at + timedelta(minutes=number))
-    quiet.consolidate()
+    quiet.upkeep.consolidate()
     found = quiet.chat(None, "Does Anna still live in Turin?")
     assert "Anna Berg" in found.entities
     found = quiet.chat(None, "Does Anna still live in Basel?")
@@ -143,14 +143,14 @@ def asked_of(memory: Memory) -> str:
 def test_a_model_makes_the_question_whole(memory: Memory, server: WireServer) -> None:
     conversation = asked_of(memory)
     server.script.append(whole("How does the billing on Kubernetes scale?", ("that", "the billing on Kubernetes")))
-    found = memory.resolve_references(conversation, "How does that scale?")
+    found = memory.integration.resolve_references(conversation, "How does that scale?")
     assert found == "How does the billing on Kubernetes scale?"
 
 
 def test_a_model_is_not_asked_where_nothing_can_refer(memory: Memory, server: WireServer) -> None:
     conversation = asked_of(memory)
     question = "What is the population of Portugal?"
-    assert memory.resolve_references(conversation, question) == question
+    assert memory.integration.resolve_references(conversation, question) == question
     assert server.bodies == []
 
 
@@ -168,19 +168,19 @@ def test_a_model_is_not_asked_where_nothing_can_refer(memory: Memory, server: Wi
 def test_what_a_model_makes_up_is_left_to_the_rules(memory: Memory, server: WireServer, answer: Says) -> None:
     conversation = asked_of(memory)
     server.script += [answer, answer]
-    assert memory.resolve_references(conversation, "How does it scale?") == "How does Project Titan scale?"
+    assert memory.integration.resolve_references(conversation, "How does it scale?") == "How does Project Titan scale?"
 
 
 def test_a_model_that_leaves_a_question_as_it_is_has_the_last_word(memory: Memory, server: WireServer) -> None:
     conversation = asked_of(memory)
     server.script.append(whole("How does it scale?"))
-    assert memory.resolve_references(conversation, "How does it scale?") == "How does it scale?"
+    assert memory.integration.resolve_references(conversation, "How does it scale?") == "How does it scale?"
 
 
 def test_what_is_sent_is_material(memory: Memory, server: WireServer, provider: str) -> None:
     conversation = asked_of(memory)
     server.script.append(whole("How does it scale?"))
-    memory.resolve_references(conversation, "How does it scale?")
+    memory.integration.resolve_references(conversation, "How does it scale?")
     sent: Any = server.bodies[0]["messages"][-1]["content"]
     assert "| Tell me about Project Titan." in sent
     assert "[3] user, the question\n| How does it scale?" in sent

@@ -55,15 +55,22 @@ def attacked(memory: Memory, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     own.store_message(said, id="M1", conversation_id="C1", title=f"Title {SECRET}")
     own.store_message((f"The {SECRET} paper. " + "more words here. " * 40 + "\n\n") * 40, id="M2", conversation_id="C1")
     call = own.store_tool_call("look", {"q": SECRET}, f"result {SECRET}", "M1", id="T1")
-    own.add_aliases({"M1": ["AL"]})
+    own.integration.add_aliases({"M1": ["AL"]})
     document = tmp_path_factory.mktemp("documents") / "doc.md"
     document.write_text(f"# Doc {SECRET}\n\nthe text {SECRET}")
     own.import_documents(document)
     own.store_fact(f"Luna weighs 12 kg {SECRET}", entity="Luna")
-    own.consolidate()
+    own.upkeep.consolidate()
     report = own.research("Luna dog chicken")
     thread = own.conversation("C1")
-    several = [own.documents(), own.facts(), own.entities(), own.topics(), own.segments("C1"), own.summaries()]
+    several = [
+        own.documents(),
+        own.facts(),
+        own.entities(),
+        own.topics(),
+        own.knowledge.segments("C1"),
+        own.summaries(),
+    ]
     ids = ["M1", "M2", "C1", "T1", "AL", call.result_message_id or "", report.id]
     ids += [str(one.id) for some in several for one in some]  # type: ignore[attr-defined]
     return own, [*ids, *(chunk.id for chunk in thread.chunks[:2]), *(turn.id for turn in thread.turns)]
@@ -71,7 +78,7 @@ def attacked(memory: Memory, tmp_path_factory: pytest.TempPathFactory) -> tuple[
 
 def state(memory: Memory) -> object:
     messages = memory.conversation("C1").messages
-    return memory.stats(), [(m.content, m.deleted) for m in messages], [f.content for f in memory.facts()]
+    return memory.upkeep.stats(), [(m.content, m.deleted) for m in messages], [f.content for f in memory.facts()]
 
 
 @pytest.mark.parametrize(("call", "one"), CALLS, ids=[f"{call}-{one.name}" for call, one in CALLS])
@@ -99,28 +106,33 @@ def test_the_id_of_another_namespace_is_of_no_use(
             shown = str(problem)
         assert SECRET not in shown, own
     assert state(victim) == before
-    assert victim.check() == attacker.check() == []
+    assert victim.upkeep.check() == attacker.upkeep.check() == []
 
 
 @pytest.mark.parametrize("gone", ALIKE)
 def test_a_namespace_goes_without_those_that_look_alike(memory: Memory, gone: str) -> None:
     for name in ALIKE:
         handle = memory.beside(name)
-        if not handle.stats().messages:
+        if not handle.upkeep.stats().messages:
             handle.store_message(f"otter in {name}", id="one", conversation_id="all")
-            handle.add_aliases({"one": ["k"]})
-    assert memory.drop_namespace(gone) is True
-    assert memory.drop_namespace(gone) is False
+            handle.integration.add_aliases({"one": ["k"]})
+    assert memory.upkeep.drop_namespace(gone) is True
+    assert memory.upkeep.drop_namespace(gone) is False
     for name in ALIKE:
         handle, there = memory.beside(name), name != gone
-        assert handle.stats().messages == len(handle.search("otter")) == len(handle.aliased(["k"])) == there, name
-        assert (name in memory.namespaces()) is there
-        assert handle.check() == []
+        assert (
+            handle.upkeep.stats().messages
+            == len(handle.search("otter"))
+            == len(handle.integration.aliased(["k"]))
+            == there
+        ), name
+        assert (name in memory.upkeep.namespaces()) is there
+        assert handle.upkeep.check() == []
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_namespace_is_refused(memory: Memory, name: str) -> None:
-    for call in (memory.beside, memory.drop_namespace):
+    for call in (memory.beside, memory.upkeep.drop_namespace):
         with pytest.raises(InvalidInput):
             call(name)
 
@@ -130,7 +142,7 @@ def test_ids_are_exact(memory: Memory) -> None:
     for name in IDS:
         assert own.store_message(f"m {name}", id=name, conversation_id="c").id == name
     for wrong in WRONG_IDS:
-        for call in (own.forget, own.delete, own.restore, own.delete_message):
+        for call in (own.forget, own.delete, own.restore):
             with pytest.raises((InvalidInput, NotFound)):
                 call(wrong)
         with pytest.raises(InvalidInput):
@@ -156,8 +168,8 @@ def test_an_id_stands_for_one_record(memory: Memory) -> None:
             own.store_tool_call("t", "a", "b", "R", id=taken)
     with pytest.raises(InvalidInput):
         own.store_messages([{"content": "a", "id": "NEW"}, {"content": "b", "id": "NEW"}])
-    assert own.stats().messages == 2
-    assert own.check() == []
+    assert own.upkeep.stats().messages == 2
+    assert own.upkeep.check() == []
 
 
 _KILLED = """
@@ -186,9 +198,9 @@ print(done)
 def _users(path: Path) -> dict[str, list[tuple[str, bool, int]]]:
     with recollect.open(path, background=False) as memory:
         found: dict[str, list[tuple[str, bool, int]]] = {}
-        for name in memory.namespaces():
+        for name in memory.upkeep.namespaces():
             own = memory.beside(name)
-            assert own.check() == []
+            assert own.upkeep.check() == []
             threads = [own.conversation(row.conversation.id) for row in own.conversations(limit=99)]
             found[name] = sorted((m.content, m.deleted, len(m.versions)) for t in threads for m in t.messages)
         return found

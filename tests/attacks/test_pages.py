@@ -116,7 +116,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     (folder / "kiln.md").write_text(f"# Kiln {SECRET}\n\nThe kiln is hot.\n")
     memory.import_documents(folder / "kiln.md")
     memory.store_fact(f"Luna {SECRET} weighs 12 kg.", entity="Luna", concept=PAYLOAD)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     with serving(memory, folder / "home") as there:
         yield there
 

@@ -66,7 +66,7 @@ def test_whatever_a_client_keeps_of_a_history_it_is_stored_once(
     assert [text for talk in talks(own) for text in talk if text in said] == said
     counted = Counter(everything(own))
     assert {counted[text] for text in said} == {1}
-    assert own.check() == []
+    assert own.upkeep.check() == []
 
 
 def _gone(own: Memory, what: str) -> None:
@@ -117,4 +117,4 @@ def test_whatever_is_forgotten_in_a_loop_the_talk_goes_on(
     stored = Counter(everything(own))
     asked = [text for number in (2, 3) for text in (f"Question {number} of the talk", f"Answer {number}.")]
     assert [stored[text] for text in asked] == [1] * 4
-    assert own.check() == []
+    assert own.upkeep.check() == []

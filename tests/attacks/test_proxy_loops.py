@@ -126,7 +126,7 @@ def ask(endless: Endless, client: Client, body: dict[str, Any], answer: dict[str
 
 
 def stored(memory: Memory) -> list[Memory]:
-    return [memory.beside(name) for name in memory.namespaces()]
+    return [memory.beside(name) for name in memory.upkeep.namespaces()]
 
 
 def of(memory: Memory) -> tuple[list[list[str]], list[str]]:

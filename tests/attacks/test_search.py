@@ -83,7 +83,7 @@ def test_what_is_said_again_and_again_is_reached_page_by_page(memory: Memory, se
 @pytest.mark.parametrize("kind", [(), "all"])
 def test_words_beside_what_is_said_lead_to_it(memory: Memory, sort: str, kind: Any) -> None:
     own = memory.beside("beside")
-    if not own.stats().messages:
+    if not own.upkeep.stats().messages:
         root = own.store_message("root heron", conversation_id="B", title="alpha zeppelin")
         own.store_message("branch one otter", conversation_id="B", parent_id=root.id)
         own.store_tool_call("weather_lookup", {"city": "Quimperville"}, "result says drizzlefog", root.id)

@@ -56,7 +56,7 @@ WRITTEN: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("way", WRITTEN)
 def test_however_a_key_is_written_down_it_is_masked(memory: Memory, way: str) -> None:
     for name, key in KEYS.items():
-        shown = memory.masked(WRITTEN[way](key)).replace("\\", "")
+        shown = memory.integration.masked(WRITTEN[way](key)).replace("\\", "")
         for line in key.splitlines()[1:-1] if name == "pem" else [key[14:]]:
             assert not any(part in shown for part in parts(line)), (name, shown)
             assert base64.b64encode(key.encode()).decode()[20:50] not in shown, name
@@ -65,7 +65,7 @@ def test_however_a_key_is_written_down_it_is_masked(memory: Memory, way: str) ->
 @pytest.mark.parametrize("break_", ["\n", "\r\n  ", "\\\n", '" + "', "\u200b"])
 def test_a_key_of_any_length_is_masked_where_it_is_broken(memory: Memory, break_: str) -> None:
     for at in (50, 60):
-        shown = memory.masked(f"key = {OPENAI[:at]}{break_}{OPENAI[at:]} and more")
+        shown = memory.integration.masked(f"key = {OPENAI[:at]}{break_}{OPENAI[at:]} and more")
         assert not any(part in shown for part in parts(OPENAI[12:]))
         assert shown.endswith("and more")
 
@@ -99,16 +99,16 @@ def test_words_that_a_secret_holds_too_stay_as_they_are(memory: Memory) -> None:
         own.store_message(secret, conversation_id="S", id="M")
         for place, text in enumerate(WORDS):
             own.store_message(text, conversation_id=f"C{place}", id=f"M{place}")
-        assert own.forget_secrets().secrets == 1, secret
-        assert "[secret: " in own.get_message_by_id("M").content
-        assert [own.get_message_by_id(f"M{place}").content for place in range(len(WORDS))] == [*WORDS], secret
-    assert own.get_message_by_id("M").content == "密钥是[secret: OpenAI key]，请记住"
+        assert own.upkeep.forget_secrets().secrets == 1, secret
+        assert "[secret: " in own.toolbox().get_message_by_id("M").content
+        assert [own.toolbox().get_message_by_id(f"M{place}").content for place in range(len(WORDS))] == [*WORDS], secret
+    assert own.toolbox().get_message_by_id("M").content == "密钥是[secret: OpenAI key]，请记住"
 
 
 def test_a_forgetting_that_is_killed_at_any_write_is_completed_by_the_next(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, done, at = type(memory._space).write, False, 0
+    write, done, at = type(memory.handle.space).write, False, 0
     while not done:
         own = memory.beside(f"killed/{at}")
         own.store_message(f"my password: {PASSWORD} and {OPENAI}", conversation_id="A")
@@ -125,25 +125,25 @@ def test_a_forgetting_that_is_killed_at_any_write_is_completed_by_the_next(
                 raise KeyboardInterrupt
             return write(self, change)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(type(memory._space), "write", killed)
+        monkeypatch.setattr(type(memory.handle.space), "write", killed)
         try:
-            own.forget_secrets()
+            own.upkeep.forget_secrets()
             done = True
         except KeyboardInterrupt:
             at += 1
-        monkeypatch.setattr(type(memory._space), "write", write)
-        own.forget_secrets()
+        monkeypatch.setattr(type(memory.handle.space), "write", write)
+        own.upkeep.forget_secrets()
         dump = dump_of(own).decode()
         assert PASSWORD not in dump, at
         assert not any(part in dump for part in parts(OPENAI[60:], 20)), at
-        assert own.forget_secrets().secrets == 0
+        assert own.upkeep.forget_secrets().secrets == 0
     assert at > 3
 
 
 def test_nothing_that_comes_in_later_brings_a_secret_back(memory: Memory, tmp_path: Path) -> None:
     own = memory.beside("later")
     own.store_message(f"my password: {PASSWORD} and {GITHUB}", conversation_id="A", id="M")
-    own.forget_secrets()
+    own.upkeep.forget_secrets()
     telling = f"it is {PASSWORD} or {GITHUB}."
     (tmp_path / "doc.md").write_text(f"# A {telling}\n\n{telling}")
     own.store_message(telling, conversation_id="B", title=telling, speaker=GITHUB, metadata={GITHUB: PASSWORD})
@@ -151,12 +151,12 @@ def test_nothing_that_comes_in_later_brings_a_secret_back(memory: Memory, tmp_pa
     own.update_message("M", telling)
     own.store_tool_call("look", {PASSWORD: GITHUB}, telling, "M")
     fact = own.store_fact(telling, "key", entity="router", value=GITHUB, tags=[PASSWORD])
-    own.edit_fact(fact.id, value=PASSWORD)
+    own.knowledge.edit_fact(fact.id, value=PASSWORD)
     own.import_documents(tmp_path / "doc.md")
     own.import_file(export(tmp_path / "export", [talk(telling, telling, title=telling)]))
     assert PASSWORD not in dump_of(own).decode()
     assert GITHUB not in dump_of(own).decode()
-    assert own.secrets() == []
+    assert own.upkeep.secrets() == []
 
 
 #: What may stand around a password where nothing tells that it is one.
@@ -175,7 +175,7 @@ def test_the_same_export_does_not_bring_a_password_back(memory: Memory, tmp_path
     ]
     for _ in range(2):
         own.import_file(export(tmp_path / "export", talks))
-        own.forget_secrets()
+        own.upkeep.forget_secrets()
     assert PASSWORD not in dump_of(own).decode()
     grown = [talks[0], talk(f"note {around.format(PASSWORD)} end", "fine", "and more", "yes", title="B", name="b")]
     for some in (talks, grown):
@@ -188,20 +188,20 @@ def test_a_memory_that_forgot_other_secrets_is_imported_beside_those_of_this_one
 ) -> None:
     own = memory.beside("joined")
     own.store_message(f"key {GITHUB}", conversation_id="A")
-    own.forget_secrets()
+    own.upkeep.forget_secrets()
     with recollect.open(tmp_path / "other.db", background=False) as other:
         other.store_message(f"key {OPENAI}", conversation_id="B")
-        other.forget_secrets()
+        other.upkeep.forget_secrets()
         (tmp_path / "dump.jsonl").write_bytes(dump_of(other))
     own.import_file(tmp_path / "dump.jsonl")
     own.store_message(f"again {GITHUB} and {OPENAI}", conversation_id="C", id="M")
-    assert own.get_message_by_id("M").content == "again [secret: GitHub token] and [secret: OpenAI key]"
+    assert own.toolbox().get_message_by_id("M").content == "again [secret: GitHub token] and [secret: OpenAI key]"
 
 
 def test_a_memory_of_facts_alone_keeps_secrets_out_too(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", namespace="agent", background=False) as own:
         own.store_message(f"key {GITHUB}", conversation_id="A")
-        own.forget_secrets()
+        own.upkeep.forget_secrets()
     hierarchical = HierarchicalMemory("agent", str(tmp_path / "memory.db"))
     hierarchical.store_episode(f"said {GITHUB}", GITHUB)
     hierarchical.store_knowledge(f"the key is {GITHUB}", GITHUB, tags=[GITHUB])
@@ -214,13 +214,13 @@ def test_names_are_taken_out_and_nothing_else_with_them(memory: Memory) -> None:
     own = memory.beside("names")
     other = made("ghp_<a36>", seed=9)
     own.store_message("hello", conversation_id="C", id="M", speaker=GITHUB, metadata={GITHUB: "Ann", other: {"a": AWS}})
-    own.forget_secrets()
-    assert own.get_message_by_id("M").speaker == "[secret: GitHub token]"
-    kept = [*own.get_message_by_id("M").metadata.values()]
+    own.upkeep.forget_secrets()
+    assert own.toolbox().get_message_by_id("M").speaker == "[secret: GitHub token]"
+    kept = [*own.toolbox().get_message_by_id("M").metadata.values()]
     assert sorted(kept, key=str) == ["Ann", {"a": "[secret: AWS access key]"}]
     if memory.location.endswith(".db"):
         folder = Path(memory.location).parent
         assert not any(
             GITHUB.lower().encode() in file.read_bytes().lower() for file in folder.glob("*") if file.is_file()
         )
-    assert not own.check()
+    assert not own.upkeep.check()

@@ -44,7 +44,7 @@ def dump_with_what_was_forgotten(folder: Path) -> list[dict[str, Any]]:
         source.store_messages([{"content": text} for text in SAID], conversation_id="clock")
         source.store_message(f"The key is {KEYS[0]}", conversation_id="keys")
         source.forget("clock")
-        source.forget_secrets()
+        source.upkeep.forget_secrets()
         return [json.loads(line) for line in dump_of(source).splitlines()]
 
 
@@ -62,11 +62,11 @@ def test_a_dump_whose_digests_another_hand_has_changed_does_no_harm(tmp_path: Pa
         memory.import_file(tmp_path / "dump.jsonl")
         memory.import_file(tmp_path / "talk.jsonl")
         memory.store_message(f"Another key is {KEYS[1]}", conversation_id="more")
-        memory.forget_secrets()
+        memory.upkeep.forget_secrets()
         memory.forget(*(row.conversation.id for row in memory.conversations() if row.conversation.id != "more"))
         assert memory.import_file(tmp_path / "talk.jsonl").forgotten == 1
         assert KEYS[1] not in dump_of(memory).decode()
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_secrets_stay_out_after_the_dump_of_another_memory(memory: Memory, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_secrets_stay_out_after_the_dump_of_another_memory(memory: Memory, tmp_p
     with opened(tmp_path / "other.db") as other:
         for kept, key in ((other, KEYS[1]), (own, KEYS[0])):
             kept.store_message(f"The key is {key}", conversation_id="keys")
-            kept.forget_secrets()
+            kept.upkeep.forget_secrets()
         other.export(tmp_path / "other.jsonl")
     own.import_file(tmp_path / "other.jsonl")
     for number, key in enumerate(KEYS):
@@ -118,13 +118,13 @@ def test_a_text_that_lost_a_sector_is_told_and_not_exported(tmp_path: Path, size
         for name in ("whole", "broken"):
             said = " ".join(f"{name} number {n}" for n in range(1000))
             memory.store_message(said, conversation_id=name)
-        memory.maintain()
+        memory.upkeep.maintain()
     data = bytearray(path.read_bytes())
     start = data.index(b"broken number 500") // size * size
     data[start + 4 : start + size] = bytes(size - 4)  # the chain of its pages stays whole
     path.write_bytes(data)
     with opened(path) as memory:
-        assert [one.remedy for one in memory.check()][:1] == ["backup"]
+        assert [one.remedy for one in memory.upkeep.check()][:1] == ["backup"]
         with pytest.raises(Incomplete) as told:
             memory.export(tmp_path / "left.jsonl")
         assert told.value.lost["unreadable"] == 1
@@ -174,7 +174,7 @@ def test_recovering_beside_a_program_that_writes_tells_no_wrong_text(tmp_path: P
     said = early | {f"late {number}" for number in range(count)}
     for number in range(5):
         with opened(tmp_path / f"{number}.db") as memory:
-            assert {one.remedy for one in memory.check()} == {"reindex"}
+            assert {one.remedy for one in memory.upkeep.check()} == {"reindex"}
             found = {
                 m.content
                 for row in memory.conversations(limit=99)
@@ -204,5 +204,5 @@ def test_a_dump_with_zeros_in_a_text_does_not_get_in(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         report = memory.import_file(tmp_path / "dump.jsonl")
         assert any("NUL" in problem.reason for problem in report.problems)
-        assert memory.stats().messages == 1
-        assert memory.check() == []
+        assert memory.upkeep.stats().messages == 1
+        assert memory.upkeep.check() == []

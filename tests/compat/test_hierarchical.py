@@ -385,7 +385,7 @@ def test_what_the_agent_knows_is_counted_like_all_else(tmp_path: Path) -> None:
             medals(memory, 8 + i, i + 1)
         told = memory.get_statistics()
     with recollect.open(tmp_path / "memory.db", namespace="agent", background=False) as opened:
-        counted = opened.stats().by_node
+        counted = opened.upkeep.stats().by_node
     assert counted == {"fact": 1, "past": 2, "episode": 1}
     assert told["semantic_nodes"] == counted["fact"] + counted["past"]
     assert told["episodic_nodes"] == counted["episode"]
@@ -476,9 +476,9 @@ def test_a_correction_changes_what_contradicts(tmp_path: Path) -> None:
 
         assert warnings() == ["10 vs 9"]
         with recollect.open(tmp_path / "memory.db", namespace="agent", background=False) as opened:
-            opened.edit_fact(second, "Klaebo has 11 gold medals")
+            opened.knowledge.edit_fact(second, "Klaebo has 11 gold medals")
             assert warnings() == ["11 vs 9"]
-            opened.edit_fact(second, "Klaebo has 9 gold medals")
+            opened.knowledge.edit_fact(second, "Klaebo has 9 gold medals")
         assert warnings() == []
         assert not any("contradiction" in edge["metadata"] for edge in memory.export_graph()["edges"])
 
@@ -508,7 +508,7 @@ def test_what_is_no_export_replaces_nothing(memory: HierarchicalMemory, data: An
 def test_what_was_drawn_from_conversations_is_not_replaced(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", namespace="agent", durable=False) as talks:
         talks.store_message("I live in York.")
-        talks.consolidate()
+        talks.upkeep.consolidate()
         with HierarchicalMemory("agent", tmp_path) as memory:
             memory.store_fact("Klebb owns 3 belts", "Klebb")
             memory.import_from_json({"semantic_nodes": []})

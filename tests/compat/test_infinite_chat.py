@@ -93,7 +93,7 @@ def test_the_example_runs_on_the_configured_store(home: Path) -> None:
     assert_done(names)
     with recollect.open() as memory:  # it is the memory that everything else sees
         assert memory.conversations()[0].conversation.title == "Infinite chat"
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_the_example_runs_on_neo4j(neo4j_place: str) -> None:

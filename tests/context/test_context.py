@@ -149,7 +149,7 @@ def test_a_message_that_was_stored_before_is_not_told_twice(memory: Memory) -> N
 def test_what_is_deleted_is_in_no_context(memory: Memory) -> None:
     talk(memory, ["My locker code is 4711.", "Noted.", *["Small talk."] * 30])
     assert "4711" in memory.prepare_context("What is my locker code?", "talk").text
-    memory.delete_message("talk-00000")
+    memory.delete("talk-00000")
     assert "4711" not in memory.prepare_context("What is my locker code?", "talk").text
 
 
@@ -166,7 +166,7 @@ def test_facts_and_summaries_stand_first(memory: Memory) -> None:
             f"House {n} in Leeds, I see. Anything else?",
         ]
     talk(memory, ["My name is Robert and I live in Porto.", "Hello Robert.", *lines])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     context = memory.prepare_context("Where do I live?", "talk")
     names = [part.name for part in context.parts]
     assert names[:4] == ["guide", "facts", "summaries", "recent"]
@@ -178,11 +178,11 @@ def test_what_is_pinned_or_vital_is_told_however_much_is_known_that_is_newer(mem
         memory,
         ["I'm allergic to penicillin. I live in Leeds.", "Noted.", "My dog is called Rex. Rex is allergic to beef."],
     )
-    memory.consolidate()
-    memory.pin_fact(next(fact.id for fact in memory.facts() if fact.attribute == "home"))
+    memory.upkeep.consolidate()
+    memory.knowledge.pin_fact(next(fact.id for fact in memory.facts() if fact.attribute == "home"))
     fact = Node(NodeId("fact"), NodeKind.FACT, key="user", state="live", valid_from=datetime.now(UTC))
     newer = [replace(fact, id=NodeId(f"fact-{n}"), text=f"The user likes tune {n}.") for n in range(2_050)]
-    memory._space.write(Change(put=newer))
+    memory.handle.space.write(Change(put=newer))
     facts = next(part.text for part in memory.prepare_context("Thanks!", budget=4_000).parts if part.name == "facts")
     assert all(told in facts for told in ("penicillin", "Leeds", "Rex (the user's dog) is allergic to beef"))
 
@@ -190,7 +190,7 @@ def test_what_is_pinned_or_vital_is_told_however_much_is_known_that_is_newer(mem
 @pytest.mark.parametrize("whose", ["little sister", "older brother", "youngest daughter", "twin sister", "kids", "dog"])
 def test_an_allergy_of_ones_own_is_told_though_no_name_is_known(memory: Memory, whose: str) -> None:
     talk(memory, [f"My {whose} {'are' if whose == 'kids' else 'is'} allergic to nuts."])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     facts = next(part.text for part in memory.prepare_context("Thanks!").parts if part.name == "facts")
     assert "allergic to nuts" in facts
 
@@ -201,7 +201,7 @@ def test_what_is_vital_does_not_give_way_in_a_small_budget(memory: Memory) -> No
         ["I'm allergic to penicillin. I have asthma.", "Noted.", "My dog is called Rex. Rex is allergic to beef."],
     )
     talk(memory, [f"Line {n} about the garden and its roses" for n in range(60)], "garden")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     facts = next(part.text for part in memory.prepare_context("Thanks!", "garden", 1_200).parts if part.name == "facts")
     assert all(told in facts for told in ("penicillin", "asthma", "beef"))
 

@@ -94,7 +94,7 @@ def test_a_cluster_opens_the_messages_that_it_counts(memories: dict[int, Memory]
     ]
     assert len(counted) >= 3
     for count, handle in counted:
-        members = memory.get_cluster(handle)
+        members = memory.toolbox().get_cluster(handle)
         assert len(members) == int("".join(count))
         assert [m.id[-8:] for m in members] == handle.split(",")
         shown = memory.toolbox().call("get_cluster", {"cluster_id": handle, "limit": 2})
@@ -106,9 +106,9 @@ def test_a_cluster_opens_what_is_left_of_it(tmp_path: Path) -> None:
         ids = [memory.store_message(f"The walnut tree, part {n}", "user").id for n in range(4)]
         handle = ",".join(one[-8:] for one in ids)
         memory.delete(ids[1])
-        assert [m.id for m in memory.get_cluster(handle)] == [ids[0], ids[2], ids[3]]
+        assert [m.id for m in memory.toolbox().get_cluster(handle)] == [ids[0], ids[2], ids[3]]
         with pytest.raises(recollect.NotFound):
-            memory.get_cluster("no,such")
+            memory.toolbox().get_cluster("no,such")
 
 
 def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -
     write_openai(export, 500)
     with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
         memory.import_file(export)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         labels = {topic.label for topic in memory.topics(500)}
         text = memory.prepare_context(ASKED, config={"index_strategy": "clustered"}).text
         shown = set(re.findall(r'Cluster: "([^"]+)"', text))
@@ -125,7 +125,7 @@ def test_topics_that_the_background_has_found_are_the_clusters(tmp_path: Path) -
         for handle in re.findall(r'get_cluster\("([^"]+)"\)', text):
             assert not tools.call("get_cluster", {"cluster_id": handle}).is_error
         topic = memory.topics()[0]
-        assert memory.cluster_summary(topic.id) == topic.summary
+        assert memory.toolbox().cluster_summary(topic.id) == topic.summary
 
 
 def test_every_cluster_says_what_it_comes_down_to(memories: dict[int, Memory]) -> None:
@@ -136,7 +136,7 @@ def test_every_cluster_says_what_it_comes_down_to(memories: dict[int, Memory]) -
     assert all(20 < len(one) <= 240 for one in told)
     handle = re.findall(r'get_cluster\("([^"]+)"\)', text)[0]
     assert memory.toolbox().call("get_cluster", {"cluster_id": handle}).text.count("Summary: ") == 1
-    assert memory.cluster_summary(handle)
+    assert memory.toolbox().cluster_summary(handle)
 
 
 @pytest.mark.parametrize("strategy", ["first", "semantic_core", "summary"])
@@ -228,8 +228,8 @@ def test_the_days_of_a_view_are_those_of_its_messages(tmp_path: Path) -> None:
             if n % 7:
                 counts[day(2024, 1, moment.day)] = counts.get(day(2024, 1, moment.day), 0) + 1
             else:
-                memory.delete_message(f"m{n}")
-        with memory._space.view() as view:
+                memory.delete(f"m{n}")
+        with memory.handle.space.view() as view:
             assert view.vocabulary().days() == dict(sorted(counts.items()))
 
 

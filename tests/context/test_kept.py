@@ -24,7 +24,7 @@ def told(memory: Memory, begin: int, end: int) -> None:
     for n in range(begin, end):
         words = SECRET if n == 4 else f"The vault of Porto has room {n} where Anna keeps the spoons of her {n}th aunt."
         memory.store_message(words, "assistant" if n % 2 else "user", conversation_id="V", id=f"V-{n}")
-    memory.consolidate()
+    memory.upkeep.consolidate()
 
 
 @pytest.mark.parametrize("change", ["reword", "delete", "forget"])
@@ -33,22 +33,22 @@ def test_a_summary_holds_until_what_it_was_made_of_is_changed(memory: Memory, ki
     told(memory, 0, 24)
     ids = [one.id for one in memory.summaries("V") if one.kind == kind and "Xyzzy" in one.text]
     assert ids
-    before = memory.fingerprint(ids)
+    before = memory.integration.fingerprint(ids)
     told(memory, 24, 48)
-    assert memory.fingerprint(ids) == before  # what is said since is not what was handed out
+    assert memory.integration.fingerprint(ids) == before  # what is said since is not what was handed out
     if change == "reword":
         memory.update_message("V-4", "The codeword is secret.")
     elif change == "delete":
-        memory.delete_message("V-4")
+        memory.delete("V-4")
     else:
         memory.forget("V-4")
-    memory.consolidate()
-    assert memory.fingerprint(ids) != before
+    memory.upkeep.consolidate()
+    assert memory.integration.fingerprint(ids) != before
 
 
 def test_a_title_that_goes_is_not_sent_again(memory: Memory) -> None:
     memory.store_message(SECRET, conversation_id="V", id="V-0", title="The codeword of the vault …")
     memory.store_message("Anna keeps spoons there.", conversation_id="V", id="V-1")
-    before = memory.fingerprint(["V-1"])
+    before = memory.integration.fingerprint(["V-1"])
     memory.forget("V-0")
-    assert memory.fingerprint(["V-1"]) != before
+    assert memory.integration.fingerprint(["V-1"]) != before

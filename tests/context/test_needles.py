@@ -36,7 +36,7 @@ def test_the_same_on_neo4j(neo4j_place: str, tmp_path: Path) -> None:
     with recollect.open(neo4j_place, background=False) as memory:
         memory.import_file(export)
         memory.store_message("The spare key hangs in the boathouse.", conversation_id="needle", timestamp=LONG_AGO)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         for strategy in ("adaptive", "clustered", "hierarchical"):
             config = {"index_strategy": strategy}
             context = memory.prepare_context("Where does the spare key hang?", budget=4_000, config=config)

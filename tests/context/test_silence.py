@@ -10,8 +10,8 @@ import pytest
 
 import recollect
 from recollect.context.result import Context
-from recollect.engines.choose import open_store
-from recollect.memory import Memory
+from recollect.engines import open_store
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import Vectors
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Namespace
@@ -117,7 +117,7 @@ def test_a_young_memory_shows_what_it_has(tmp_path: Path) -> None:
 
 def test_nothing_is_withheld_by_the_signs_of_vectors_that_they_were_not_measured_with(tmp_path: Path) -> None:
     for embedder, silent in ((StaticEmbedder(), True), (Strange(), False)):
-        with Memory(open_store(tmp_path / embedder.name), embedder, Namespace("default")) as memory:
+        with Memory(Handle(open_store(tmp_path / embedder.name), embedder, Namespace("default"))) as memory:
             for number in range(120):
                 memory.store_message(f"The wind at buoy {number} was weak.", "user", conversation_id="talk")
             context = memory.prepare_context("Explain photosynthesis to nephews", budget=4_000)

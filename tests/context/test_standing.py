@@ -62,7 +62,7 @@ def garden(count: int) -> list[str]:
 def test_what_is_vital_is_there_whoever_it_is_about_and_however_long_ago(memory: Memory, way: str, budget: int) -> None:
     """D1: nobody has said who Luna is."""
     talk(memory, [*LUNA[way], "Noted.", *garden(200)])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     for conversation in ("talk", None):
         context = memory.prepare_context("Which treats can I buy for training?", conversation, budget)
         assert "allergic to chicken" in part(context, "facts")
@@ -71,7 +71,7 @@ def test_what_is_vital_is_there_whoever_it_is_about_and_however_long_ago(memory:
 def test_an_allergy_of_somebody_who_is_hardly_ever_mentioned_is_known_everywhere(memory: Memory) -> None:
     later = talk(memory, ["Boris is allergic to wasps.", "Noted."], "first")
     talk(memory, garden(40), "second", later)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     for conversation in ("first", "second", None):
         assert "wasps" in part(memory.prepare_context("Hello", conversation), "facts")
 
@@ -82,14 +82,14 @@ def test_an_allergy_stays_when_another_conversation_begins(memory: Memory, budge
     lines = ["Luna is allergic to chicken.", "Luna seems anxious again.", "Luna had diarrhoea.",
              "Luna's been anxious since the move.", "Luna ate her dinner.", "I took Luna for a walk."]  # fmt: skip
     later = talk(memory, lines)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "chicken" in part(memory.prepare_context("hello", budget=budget), "facts")
     later = talk(memory, ["What is the weather?"], "new", later)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "chicken" in part(memory.prepare_context("hello", budget=budget), "facts")
     for number in range(160):
         later = talk(memory, garden(2), f"other {number}", later)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     context = memory.prepare_context("What snacks shall I buy for her?", budget=budget)
     assert "chicken" in part(context, "facts")
 
@@ -101,7 +101,7 @@ def test_of_more_allergies_than_fit_those_stand_that_concern_the_user_most(memor
     later = talk(memory, [f"{name} is allergic to pollen." for name in names * 2], "others", later)
     later = talk(memory, ["Ravi is allergic to latex.", "Noted."], "here", later - timedelta(days=9))
     memory.store_fact("The user's name is Robert.", "name", value="Robert")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     facts = part(memory.prepare_context("Hello", "here", 1_200), "facts")
     assert all(word in facts for word in ("penicillin", "nuts", "latex", "Robert"))
     assert 0 < facts.count("pollen") < len(names)
@@ -112,7 +112,7 @@ def test_a_fact_says_who_somebody_is(memory: Memory) -> None:
     talk(memory, ["My wife Inês has coeliac disease.", "Noted.", "My daughter is called Mia. I live in Porto."])
     memory.store_fact("Pieter is ill with Parkinson's.", "illness", entity="Pieter", value="Parkinson's")
     memory.store_fact("Pieter is my cousin.", "relation", entity="Pieter", value="cousin")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     facts = part(memory.prepare_context("Good morning!"), "facts")
     assert "Inês (the user's wife) has coeliac disease" in facts
     assert "Pieter (cousin) is ill" in facts
@@ -130,7 +130,7 @@ def test_who_the_user_is_stands_before_what_was_said_since(memory: Memory) -> No
     likes = [f"I like {word}." for word in ("tea", "plums", "jazz", "chess", "rain", "ferns", "owls", "maps") * 3]
     talk(memory, likes, "other", later)
     memory.store_fact("The kitchen may cost 9,000 euros.", "budget", entity="kitchen", value="9000 euros")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     lines = part(memory.prepare_context("Good morning!", budget=1_200), "facts").splitlines()[1:]
     found = [next(place for place, line in enumerate(lines) if word in line) for word in
              ("penicillin", "Robert", "Mia", "Porto", "kitchen")]  # fmt: skip
@@ -156,7 +156,7 @@ def test_what_has_passed_is_not_there(memory: Memory) -> None:
 def test_a_new_conversation_begins_with_what_the_others_came_down_to_and_keeps_it(memory: Memory) -> None:
     """D2."""
     later = talk(memory, garden(160), "old")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     first = part(memory.prepare_context("Hello"), "summaries")
     assert "roses" in first
     talk(memory, ["Hello", "Good morning."], "new", later)
@@ -172,7 +172,7 @@ def test_what_tells_of_the_newest_messages_alone_is_left_out(memory: Memory) -> 
     lower = replace(summary(L1, "user: Roses."), id=NodeId("lower"), valid_from=START, valid_to=START)
     upper = replace(lower, id=NodeId("upper"), key=L2, text="Roses, always.")
     edges = [Edge(upper.id, COVERS, lower.id), *(Edge(lower.id, COVERS, NodeId(message.id)) for message in said)]
-    memory._space.write(Change(put=[lower, upper], edges=edges))
+    memory.handle.space.write(Change(put=[lower, upper], edges=edges))
     assert "summaries" not in [p.name for p in memory.prepare_context("Go on", "talk").parts]
     talk(memory, ["Hello"], "new", START + timedelta(days=1))
     assert "Roses" in part(memory.prepare_context("Go on", "new"), "summaries")
@@ -185,7 +185,7 @@ def test_detail_fades_with_age_and_nothing_falls_off(memory: Memory, budget: int
     for month, topic in enumerate(topics, 1):
         lines = [f"The {topic} with number {n} need {n % 9} new screws, and {n % 5} nails." for n in range(160)]
         talk(memory, lines, "talk", datetime(2024, month, 2, 9, tzinfo=UTC), timedelta(hours=4))
-    memory.consolidate()
+    memory.upkeep.consolidate()
     for conversation in ("talk", None):
         context = memory.prepare_context("Good morning!", conversation, budget)
         summaries = context.part("summaries")
@@ -231,7 +231,7 @@ def test_summaries_of_no_conversation_are_told_in_each(memory: Memory) -> None:
         valid_from=START - timedelta(days=3), valid_to=START - timedelta(days=2), body={"block": 1, "parts": {}},
     )  # fmt: skip
     month = Node(NodeId("month"), NodeKind.SUMMARY, key=PERIOD, text="Something.", state="live")
-    memory._space.write(Change(put=[node, month], edges=[Edge(node.id, COVERS, NodeId("gone"), {"place": 0})]))
+    memory.handle.space.write(Change(put=[node, month], edges=[Edge(node.id, COVERS, NodeId("gone"), {"place": 0})]))
     assert "boat leaks" in part(memory.prepare_context("Hi", "talk"), "summaries")
     talk(memory, ["And you?", "Fine."], "new", later)
     assert "boat leaks" in part(memory.prepare_context("Hi", "new"), "summaries")
@@ -239,6 +239,6 @@ def test_summaries_of_no_conversation_are_told_in_each(memory: Memory) -> None:
 
 def test_the_beginning_stays_to_the_byte_however_long_the_text_is(memory: Memory) -> None:
     talk(memory, [*garden(160), "My name is Robert."])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     short, long = (memory.prepare_context(text, "talk", 2_000) for text in ("Hi", "roses " * 150))
     assert short.messages[:-1] == long.messages[:-1]

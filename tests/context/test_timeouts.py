@@ -11,9 +11,9 @@ import pytest
 
 from recollect.context import Patience
 from recollect.context.staged import Staged, TooLong
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.errors import InvalidInput, StoreError
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import Vectors
 from recollect.models.embedding.static import StaticEmbedder
 
@@ -48,7 +48,7 @@ def embedder() -> Iterator[Stalling]:
 @pytest.fixture
 def memory(tmp_path: Path, embedder: Stalling) -> Iterator[Memory]:
     """A conversation of which the newest messages do not hold the answer, and more than fits in full."""
-    with Memory(open_store(str(tmp_path / "memory.db")), embedder) as memory:
+    with Memory(Handle(open_store(str(tmp_path / "memory.db")), embedder)) as memory:
         memory.store_message("We moored the boat in Kalmar, below the castle.", conversation_id="talk")
         for n in range(60):
             words = (

@@ -10,10 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from recollect.derive.summaries.policy import DEFAULT
-from recollect.derive.summaries.segmentation import segment
+from recollect.derive.summaries.extract import DEFAULT
+from recollect.derive.summaries.sessions import segment
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record import Kind, Message, Node, NodeId, NodeKind, Origin
 from recollect.store import View, Where
 from recollect.store.transfer import every
@@ -25,7 +25,7 @@ def derived(memory: Memory, clock: Clock) -> dict[str, Any]:
 
     Periods that have not ended are left out: where the clock went back, they had been summarised before.
     """
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         nodes = {node.id: node for node in every(view, Node, Where(deleted=False)) if is_shown(node)}
         early = {i for i, node in nodes.items() if is_to_come(node, clock)}
         nodes = {i: node for i, node in nodes.items() if i not in early}
@@ -58,7 +58,7 @@ def plain(node: Node) -> tuple[Any, ...]:
 
 def opened(path: Path, clock: Clock) -> Memory:
     """A memory that lives by this clock."""
-    return Memory(SQLiteStore(path, durable=False, clock=clock), embedder(), clock=clock)
+    return Memory(Handle(SQLiteStore(path, durable=False, clock=clock), embedder(), clock=clock))
 
 
 def rebuilt(memory: Memory, folder: Path, clock: Clock) -> dict[str, Any]:
@@ -66,9 +66,9 @@ def rebuilt(memory: Memory, folder: Path, clock: Clock) -> dict[str, Any]:
     made = Path(tempfile.mkdtemp(dir=folder))
     (made / "dump.jsonl").write_bytes(dump_of(memory))
     with opened(made / "memory.db", clock) as other:
-        if memory.stats().conversations:
+        if memory.upkeep.stats().conversations:
             other.import_file(made / "dump.jsonl")
-        other.consolidate()
+        other.upkeep.consolidate()
         return derived(other, clock)
 
 
@@ -77,7 +77,7 @@ def broken(memory: Memory, gone: set[str], aside: frozenset[str] = frozenset()) 
     that are `aside` stand in a branch that is not shown, and may be told in the summary of it alone.
     """
     found: list[str] = []
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         nodes = [node for node in every(view, Node, Where(deleted=False)) if node.origin is Origin.DERIVED]
         living = {node.id: node for node in nodes if is_shown(node)}
         for node in nodes:

@@ -13,11 +13,11 @@ from pathlib import Path
 from random import Random
 
 from recollect.derive import worker
-from recollect.derive.tasks import desk
+from recollect.derive.tasks import worker as desk
 from recollect.engines.sqlite.engine import SQLiteSpace, SQLiteStore
 from recollect.models.language.base import Completion, Request
 from recollect.record import utc_now
-from tests.derive.workshop import Parrot, kit
+from tests.derive.workshop import Parrot, handlers
 from tests.store.builders import embedder
 
 
@@ -39,7 +39,7 @@ def main(store: str, log: str) -> None:
 
     SQLiteSpace.keep = kept  # type: ignore[method-assign]
     own = worker.Worker(
-        SQLiteStore(Path(store)), embedder(), kit=kit(), model=lambda namespace: Telling(), clock=utc_now
+        SQLiteStore(Path(store)), embedder(), handlers=handlers(), model=lambda namespace: Telling(), clock=utc_now
     )
     print("ready", flush=True)
     own.drain()

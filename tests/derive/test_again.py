@@ -22,7 +22,7 @@ SAID = (
 
 
 def derived(memory: Memory) -> dict[NodeId, tuple[str, str, str]]:
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         found = every(view, Node, Where(states=("live",), deleted=False))
         return {node.id: (node.kind.value, node.text, node.state) for node in found}
 
@@ -31,18 +31,18 @@ def test_all_is_derived_anew_from_the_messages(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
         for text in SAID:
             memory.store_message(text, conversation_id="talk")
-        assert memory.consolidate().messages == len(SAID)
+        assert memory.upkeep.consolidate().messages == len(SAID)
         fact = next(fact for fact in memory.facts() if "penicillin" in fact.content)
-        memory.edit_fact(fact.id, "The user is allergic to amoxicillin.")
-        memory.consolidate()
+        memory.knowledge.edit_fact(fact.id, "The user is allergic to amoxicillin.")
+        memory.upkeep.consolidate()
         before = derived(memory)
         broken = next(i for i, (kind, text, _) in before.items() if kind == "summary" and "penicillin" in text)
-        with memory._space.view() as view:
+        with memory.handle.space.view() as view:
             (node,) = view.get(Node, [broken])
-        memory._space.write(Change(put=[_blank(node)]))
+        memory.handle.space.write(Change(put=[_blank(node)]))
         assert derived(memory) != before
-        assert not memory.consolidate().tasks
-        done = memory.consolidate(again=True)
+        assert not memory.upkeep.consolidate().tasks
+        done = memory.upkeep.consolidate(again=True)
         assert done.messages == len(SAID)
         assert derived(memory) == before
         assert "The user is allergic to amoxicillin." in {fact.content for fact in memory.facts()}

@@ -9,9 +9,8 @@ import pytest
 
 import recollect
 from recollect.derive.tasks.base import STALE, Effects, Portion, Setting, retired
-from recollect.derive.tasks.conversation import Conversations
-from recollect.derive.tasks.enrol import enrol
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.conversation import ConversationWork
+from recollect.derive.tasks.queue import CONVERSATION, enrol
 from recollect.memory import Memory
 from recollect.record import Edge, Message, Node, NodeKind, stable_id
 from recollect.store import Change, Space, View, Where
@@ -45,13 +44,13 @@ class Echo:
 
 
 def space_of(memory: Memory) -> Space:
-    return memory._space
+    return memory.handle.space
 
 
 def drain(memory: Memory, deriver: Echo) -> int:
     space = space_of(memory)
     leases = space.claim("w", [CONVERSATION], 100, timedelta(minutes=5))
-    return Conversations(space, [deriver], EMBEDDER).run(leases, SETTING)
+    return ConversationWork(space, [deriver], EMBEDDER).run(leases, SETTING)
 
 
 def echoes(memory: Memory, state: str = "live") -> list[str]:
@@ -96,11 +95,11 @@ def test_what_is_deleted_is_gone_and_comes_back_when_it_is_restored(memory: Memo
     say(memory, "one")
     two = say(memory, "two")
     drain(memory, deriver)
-    memory.delete_message(two.id)
+    memory.delete(two.id)
     drain(memory, deriver)
     assert deriver.portions[-1].gone == (two.id,)
     assert (echoes(memory), echoes(memory, STALE)) == (["one"], [""])
-    memory.restore_message(two.id)
+    memory.restore(two.id)
     drain(memory, deriver)
     assert echoes(memory) == ["one", "two"]
 

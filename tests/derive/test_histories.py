@@ -94,12 +94,12 @@ class Histories(RuleBasedStateMachine):
     @rule(message=said)
     def delete(self, message: Message) -> None:
         if self.there(message) is not None:
-            self.memory.delete_message(message.id)
+            self.memory.delete(message.id)
 
     @rule(message=said)
     def restore(self, message: Message) -> None:
         if self.there(message) is not None:
-            self.memory.restore_message(message.id)
+            self.memory.restore(message.id)
 
     @rule(message=said)
     def forget(self, message: Message) -> None:
@@ -117,7 +117,7 @@ class Histories(RuleBasedStateMachine):
     # --- what happens to the worker --------------------------------------------------------------------------------
     @rule(most=st.integers(1, 3))
     def a_worker_takes_tasks_and_dies(self, most: int) -> None:
-        self.memory._space.claim("the late", ["conversation", "period", "topics"], most, timedelta(minutes=5))
+        self.memory.handle.space.claim("the late", ["conversation", "period", "topics"], most, timedelta(minutes=5))
 
     @rule(minutes=st.sampled_from([-600, -5, 10, 600, 60 * 24 * 8]))
     def the_clock_jumps(self, minutes: int) -> None:
@@ -125,7 +125,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule()
     def a_worker_does_what_it_can(self) -> None:
-        self.memory.consolidate()
+        self.memory.upkeep.consolidate()
 
     @rule()
     def crash_and_reopen(self) -> None:
@@ -135,13 +135,13 @@ class Histories(RuleBasedStateMachine):
     @rule()
     def consolidate(self) -> None:
         self.clock.catch_up()  # the leases of the dead run out
-        self.memory.consolidate()
+        self.memory.upkeep.consolidate()
         assert broken(self.memory, self.gone(), self.aside()) == []
         assert derived(self.memory, self.clock) == rebuilt(self.memory, self.folder, self.clock)
 
     @invariant()
     def the_store_is_whole(self) -> None:
-        assert self.memory.check() == []
+        assert self.memory.upkeep.check() == []
 
     # --- what is true ----------------------------------------------------------------------------------------------
     def there(self, message: Message) -> Message | None:

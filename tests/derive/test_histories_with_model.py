@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import Retry
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request
@@ -75,7 +75,7 @@ class HistoriesWithModel(Histories):
 
     @rule(most=st.integers(1, 3))
     def a_worker_takes_requests_and_dies(self, most: int) -> None:
-        self.memory._space.claim("the late", ["summary", "facts", "entities"], most, timedelta(minutes=5))
+        self.memory.handle.space.claim("the late", ["summary", "facts", "entities"], most, timedelta(minutes=5))
 
     @rule()
     def consolidate(self) -> None:
@@ -92,7 +92,7 @@ class HistoriesWithModel(Histories):
         made = Path(tempfile.mkdtemp(dir=self.folder))
         (made / "dump.jsonl").write_bytes(dump_of(self.memory))
         with opened(made / "memory.db", self.clock) as other:
-            if self.memory.stats().conversations:
+            if self.memory.upkeep.stats().conversations:
                 other.import_file(made / "dump.jsonl")
             self.settle(other, Moody())
             return derived(other, self.clock)
@@ -100,15 +100,15 @@ class HistoriesWithModel(Histories):
     def settle(self, memory: Memory, model: Moody, *, again: bool = False) -> None:
         for number in range(MOST):
             self.drain(memory, model, again=again and not number)
-            if not memory.tasks("due") + memory.tasks("leased") + memory.tasks("dead"):
+            if not memory.upkeep.tasks("due") + memory.upkeep.tasks("leased") + memory.upkeep.tasks("dead"):
                 return
             self.clock.move(60 * 24 * 10)
         raise AssertionError("it never comes to rest")
 
     def drain(self, memory: Memory, model: Moody, *, again: bool = False) -> None:
         Worker(
-            memory._store,
-            memory._embedder,
+            memory.handle.store,
+            memory.handle.embedder,
             model=lambda _: model,
             retry=Retry(attempts=1000),
             clock=self.clock,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from recollect.derive.worker import Worker
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.models.language.base import Completion, Request
-from recollect.models.language.budget import Ledger, Limits, Metered, within
+from recollect.models.language.budget import Limits, Metered, SpendingLog, within
 from recollect.record import Namespace, Node
 from recollect.store import Where
 from tests.derive.workshop import write
@@ -80,7 +80,9 @@ def test_nothing_of_one_namespace_reaches_another(names: list[str], sizes: list[
     echo, clock = Echo(), Clock()
     with tempfile.TemporaryDirectory() as folder:
         store = SQLiteStore(Path(folder) / "memory.db", durable=False, clock=clock)
-        model = Metered(echo, Ledger(Path(folder) / "spending.db"), Limits(), price=None, store="s", namespace="nobody")
+        model = Metered(
+            echo, SpendingLog(Path(folder) / "spending.db"), Limits(), price=None, store="s", namespace="nobody"
+        )
         own = Worker(store, embedder(), model=lambda name: within(model, name), clock=clock, random=Random(1))
         for number, size in enumerate(sizes):
             for name in names:  # the same conversations, with the same ids, in each

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.derive.tasks.desk import _decoded
+from recollect.derive.tasks.worker import _decoded
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.record import Namespace, NodeKind
 from recollect.store import Store

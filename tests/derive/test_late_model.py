@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.derive.worker import Worker
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.models.language.prompts import prompt
@@ -104,6 +104,6 @@ def test_hiding_a_message_in_the_middle_asks_again_about_what_it_touches_alone(s
     again = Echo()
     with store.space(DEFAULT).view() as view:
         number = view.revisions([said.conversation.id])[said.conversation.id].number
-    store.space(DEFAULT).write(Change(expect={said.conversation.id: number}, tasks=outbox.due([said.conversation.id])))
+    store.space(DEFAULT).write(Change(expect={said.conversation.id: number}, tasks=queue.due([said.conversation.id])))
     work(store, clock, again)
     assert 0 < len(again.asked) <= 12

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.desk import Consolidated
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import Retry
+from recollect.derive.tasks.worker import Consolidated
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.models.language.prompts import NAMES, prompt
 from recollect.record import Namespace, Node
@@ -70,7 +70,7 @@ class Ward:
     ) -> None:
         self.space, self.clock = store.space(Namespace(name)), clock
         model = model_of(provider, server, silence=silence, longest=20)
-        self._worker = worker(store, clock, model, concurrency=1, retry=Retry(attempts=100), kit=None)
+        self._worker = worker(store, clock, model, concurrency=1, retry=Retry(attempts=100), handlers=None)
         self._forms = len(model._forms)
         self._lock = threading.Lock()
         server.otherwise = self._answer

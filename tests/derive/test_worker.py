@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks import desk
-from recollect.derive.tasks.base import Effects, Setting
-from recollect.derive.tasks.desk import Consolidated, _decoded
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks import worker as desk
+from recollect.derive.tasks.base import Effects, Retry, Setting
+from recollect.derive.tasks.worker import Consolidated, _decoded
 from recollect.errors import StoreBusy
 from recollect.record import Namespace, NodeKind
 from recollect.store import Change, Space, Store, Task, View, WrongEmbedder
 from recollect.store.passages import EmbedderId
-from tests.derive.workshop import Counting, Failing, Length, Parrot, Saying, kit, nodes, tasks, worker, write
+from tests.derive.workshop import Counting, Failing, Length, Parrot, Saying, handlers, nodes, tasks, worker, write
 from tests.store.builders import DEFAULT, ELSEWHERE, Clock, talk
 
 pytestmark = pytest.mark.slow
@@ -93,7 +92,7 @@ def test_interrupted_in_the_middle_it_gives_back_what_it_holds(store: Store, clo
             return super().derive(view, portions, setting)
 
     with pytest.raises(KeyboardInterrupt):
-        worker(store, clock, kit=kit(Interrupted())).drain()
+        worker(store, clock, handlers=handlers(Interrupted())).drain()
     assert tasks(store, "leased") == []
     assert worker(store, clock).drain().messages == 19
 
@@ -128,7 +127,7 @@ def test_a_work_that_fails_holds_up_none_of_its_group(store: Store, clock: Clock
                 raise ValueError
             return made
 
-    done = worker(store, clock, kit=kit(work=Picky())).drain()
+    done = worker(store, clock, handlers=handlers(work=Picky())).drain()
     assert (done.tasks, done.later) == (5, 1)
     assert set(nodes(store, NodeKind.TOPIC)) == {"3", "4", "6", "7"}
 
@@ -140,7 +139,7 @@ def test_what_fails_is_tried_again_later_and_is_dead_in_the_end(store: Store, cl
     write(store.space(DEFAULT), talk("good", "one"), talk("bad", "poison"), talk("well", "two"))
     deriver = Counting()
     deriver.breaks_on = "poison"
-    own = worker(store, clock, kit=kit(deriver), retry=Retry(attempts=3))
+    own = worker(store, clock, handlers=handlers(deriver), retry=Retry(attempts=3))
     assert own.drain().later >= 1  # and nobody else is held up
     assert nodes(store, NodeKind.FACT) == {"one": 1, "two": 1}
     ((kind, why),) = tasks(store)
@@ -245,7 +244,7 @@ def test_an_answer_that_was_kept_is_written_without_asking_again(open_store: Ope
 
     saying.applied = killed
     with pytest.raises(Killed):
-        worker(store, clock, model, kit=kit(saying=saying)).drain()
+        worker(store, clock, model, handlers=handlers(saying=saying)).drain()
     clock.forward(minutes=3)
     done = worker(open_store(), clock, model).drain()
     assert (model.asked, done.calls, done.tasks) == ({"one": 1}, 0, 1)
@@ -260,7 +259,7 @@ def test_an_answer_that_cannot_be_written_stays_paid_for(store: Store, clock: Cl
         raise KeyError("text")
 
     saying.applied = broken
-    own = worker(store, clock, model, kit=kit(saying=saying), retry=Retry(attempts=2))
+    own = worker(store, clock, model, handlers=handlers(saying=saying), retry=Retry(attempts=2))
     for _ in range(3):
         own.drain()
         clock.forward(hours=2)
@@ -404,7 +403,7 @@ def test_a_long_call_keeps_its_lease(open_store: Open, clock: Clock, monkeypatch
         clock.forward(seconds=110)
         renewed.clear()
         assert renewed.wait(20)
-        monkeypatch.setattr("recollect.derive.tasks.heartbeat.Heartbeat.__init__", lambda self, length: None)
+        monkeypatch.setattr("recollect.derive.tasks.base.Heartbeat.__init__", lambda self, length: None)
 
     monkeypatch.setattr(kind, "renew", seen)
     model.answering = long
@@ -445,7 +444,7 @@ def test_a_task_that_ends_its_worker_every_time_takes_nobody_with_it(open_store:
     deriver = Deadly()
     for _ in range(8):
         try:
-            worker(open_store(), clock, kit=kit(deriver), retry=Retry(attempts=2)).drain()
+            worker(open_store(), clock, handlers=handlers(deriver), retry=Retry(attempts=2)).drain()
         except Killed:
             clock.forward(minutes=3)
     assert sorted(nodes(store, NodeKind.FACT)) == sorted(f"word {n}" for n in range(10))

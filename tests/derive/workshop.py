@@ -9,9 +9,9 @@ from datetime import datetime
 from random import Random
 from typing import Any
 
-from recollect.derive.tasks import outbox
+from recollect.derive.tasks import queue
 from recollect.derive.tasks.base import Effects, ModelWork, Portion, Setting, Work
-from recollect.derive.tasks.desk import Kit
+from recollect.derive.tasks.worker import Handlers
 from recollect.derive.worker import Worker
 from recollect.models.language.base import Completion, LanguageModel, Prompt, Request
 from recollect.models.language.errors import LanguageModelError
@@ -124,19 +124,19 @@ class Failing(LanguageModelError):
         self.again, self.retry_after, self.outage = again, retry_after, outage
 
 
-def kit(deriver: Counting | None = None, saying: Saying | None = None, work: Work | None = None) -> Kit:
-    return Kit(derivers=[deriver or Counting()], works=[work or Length()], model_works=[saying or Saying()])
+def handlers(deriver: Counting | None = None, saying: Saying | None = None, work: Work | None = None) -> Handlers:
+    return Handlers(derivers=[deriver or Counting()], works=[work or Length()], model_works=[saying or Saying()])
 
 
 def worker(store: Store, clock: Callable[[], datetime], model: LanguageModel | None = None, **more: Any) -> Worker:
-    more.setdefault("kit", kit())
+    more.setdefault("handlers", handlers())
     return Worker(store, embedder(), model=lambda namespace: model, clock=clock, random=Random(1), **more)
 
 
 def write(space: Space, *threads: Thread) -> None:
     """Conversations with their tasks, as `Ingest` writes them."""
     for thread in threads:
-        space.write(change_of(thread, tasks=outbox.due([thread.conversation.id])))
+        space.write(change_of(thread, tasks=queue.due([thread.conversation.id])))
 
 
 def nodes(store: Store, kind: NodeKind, namespace: Namespace = DEFAULT) -> dict[str, float]:

@@ -38,7 +38,7 @@ def test_each_query_finds_something_and_the_picture_is_the_promised_one(
 ) -> None:
     with recollect.open(neo4j_server.with_auth(neo4j_uri)) as memory:
         memory.import_file(sample_archive[0])
-        memory._ingest.threads([branched()])
+        memory.handle.ingest.threads([branched()])
     for query in blocks("cypher"):
         assert rows_of(neo4j_uri, query), query
     picture = """MATCH (a)-[r]->(b) WHERE a.namespace = 'default' AND NOT a:Passage
@@ -68,7 +68,7 @@ def label_of(labels: object) -> str:
 
 def test_a_short_conversation_is_drawn_as_two_turns_in_a_chain(neo4j_uri: str) -> None:
     with recollect.open(neo4j_server.with_auth(neo4j_uri)) as memory:
-        memory._ingest.threads(
+        memory.handle.ingest.threads(
             [talk("X", "Tell me about Project X", "It uses Kubernetes.", "How does it scale?", "HPA.")]
         )
     found = rows_of(

@@ -103,7 +103,7 @@ def test_a_tool_pages_through_every_message(store: Path) -> None:
     with recollect.open(store, background=False) as memory:
         held = {message.id for message in messages_with(memory, "kiln")}
         seen: list[str] = []
-        while page := memory.vector_search("kiln", 400, len(seen)):
+        while page := memory.toolbox().vector_search("kiln", 400, len(seen)):
             seen += [one.message_id for one in page]
             assert len(seen) < 2_000
     assert len(seen) == len(set(seen))

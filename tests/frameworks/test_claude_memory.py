@@ -65,7 +65,7 @@ def test_answers_are_those_of_the_sdk(memory: Memory, tmp_path: Path) -> None:
         assert told == expected, command
         same += 1
     assert same > 300
-    assert not memory.check()
+    assert not memory.upkeep.check()
 
 
 def test_a_folder_is_listed_two_levels_deep(memory: Memory) -> None:

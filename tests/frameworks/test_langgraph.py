@@ -46,12 +46,12 @@ def test_a_value_is_replaced_and_deleted(store: RecollectStore) -> None:
     assert store.get(("a",), "k") is None
     assert store.search(("a",)) == store.list_namespaces() == []
     assert not store.of(("a",)).search("airport", kind="document").documents
-    with store.of(("a",))._space.view() as view:
+    with store.of(("a",)).handle.space.view() as view:
         [kept] = view.find(Document, Where(sources=("langgraph",))).items
     assert [version.content for version in kept.versions] == ['{"text": "the old harbour"}']
     store.put(("a",), "k", {"text": "again"})
     assert store.get(("a",), "k").value == {"text": "again"}
-    assert not store.of(("a",)).check()
+    assert not store.of(("a",)).upkeep.check()
 
 
 def test_a_search_is_recollects(store: RecollectStore) -> None:
@@ -85,7 +85,7 @@ def test_fields_say_what_is_searched(memory: Memory) -> None:
 def test_items_expire(tmp_path: Path) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     with recollect.open(tmp_path / "memory.db", durable=False) as memory:
-        memory._clock = lambda: now
+        memory.handle.clock = lambda: now
         store = RecollectStore(memory)
         store.put(("a",), "k", {"x": 1}, ttl=10)
         now += timedelta(minutes=9)

@@ -64,7 +64,7 @@ def test_the_last_item_is_popped_and_all_are_cleared(session: RecollectSession) 
     asyncio.run(talk())
     kept = session.memory.conversation(session.conversation_id).messages
     assert [message.deleted for message in kept] == [True] * len(ITEMS) + [False]
-    assert not session.memory.check()
+    assert not session.memory.upkeep.check()
 
 
 def test_what_was_said_is_found_as_said_and_tools_on_request(session: RecollectSession) -> None:

@@ -39,7 +39,7 @@ def test_an_agent_goes_on_with_its_history(memory: Memory) -> None:
     history.clear()
     assert history.messages() == []
     assert [m.deleted for m in history.memory.conversation(history.conversation_id).messages] == [True] * 4
-    assert not history.memory.check()
+    assert not history.memory.upkeep.check()
 
 
 def test_every_kind_of_part_comes_back(memory: Memory) -> None:

@@ -67,7 +67,7 @@ def test_users_of_one_adapter_know_nothing_of_each_other(
 ) -> None:
     own = {user: adapter(face(memory), user, f"I live in {home}.") for user, home in HOMES.items()}
     for user, home in HOMES.items():
-        own[user].consolidate()
+        own[user].upkeep.consolidate()
         other = next(place for name, place in HOMES.items() if name != user)
         told = own[user].prepare_context("Where do I live?", None, 2_000)
         assert home in str(told)
@@ -79,13 +79,13 @@ def test_users_of_one_adapter_know_nothing_of_each_other(
         if adapter is not by_langgraph:  # its items are documents, and no facts are drawn from these
             assert [fact.value for fact in own[user].facts()] == [home]
     assert memory.facts(include_past=True) == []
-    assert not memory.check()
+    assert not memory.upkeep.check()
 
 
 def test_all_that_a_user_said_is_together(memory: Memory) -> None:
     by_mem0(memory, "alice", "I live in Leeds.")
     by_agents(memory, "alice", "I am allergic to nuts.")
-    assert memory.beside("default/user/alice").stats().messages == 2
+    assert memory.beside("default/user/alice").upkeep.stats().messages == 2
 
 
 def test_claudes_files_are_written_to_an_async_memory(memory: Memory) -> None:

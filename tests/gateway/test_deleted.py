@@ -60,7 +60,7 @@ def test_a_history_brings_back_nothing_that_was_deleted(
     messages = [m for row in own.conversations() for m in own.conversation(row.conversation.id).messages]
     told = [m.content for m in messages if not m.deleted and not m.content.startswith("Summary")]
     assert sorted(told) == sorted([*stays, *(one["content"] for one in items[-6:])])
-    assert own.check() == []
+    assert own.upkeep.check() == []
 
 
 @pytest.mark.parametrize("headers", [SCOPE, NAMED], ids=["unnamed", "named"])
@@ -90,7 +90,7 @@ def test_what_was_deleted_can_be_said_anew(
     told = [m.content for m in own.latest(row.conversation.id, 99)]
     assert told[-4:] == [one["content"] for one in items[-4:]]
     assert sum(row.messages for row in own.conversations()) == 10
-    assert own.check() == []
+    assert own.upkeep.check() == []
 
 
 @pytest.mark.parametrize("gone", [slice(-2, None), slice(-4, -2)], ids=["the newest", "the one before"])

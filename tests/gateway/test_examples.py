@@ -40,7 +40,7 @@ def test_an_endless_chat(home: Path) -> None:
         assert len(provider.body["messages"]) == 1
         assert "Rex may eat no chicken." in provider.body["messages"][0]["content"]
     with recollect.open() as memory:
-        assert memory.stats().messages == 4
+        assert memory.upkeep.stats().messages == 4
 
 
 def test_through_the_proxy(home: Path, tmp_path: Path) -> None:
@@ -51,4 +51,4 @@ def test_through_the_proxy(home: Path, tmp_path: Path) -> None:
             "through_the_proxy.py", "c", "What must Rex not eat?", ANTHROPIC_BASE_URL=place, ANTHROPIC_API_KEY="k"
         )
         assert printed == "Chicken.\n(memory: acme/rex, 0 tokens given)\n"
-        assert proxy.memory("acme/rex").stats().messages == 2
+        assert proxy.memory("acme/rex").upkeep.stats().messages == 2

@@ -38,7 +38,7 @@ def test_a_talk_goes_on_whose_question_was_forgotten_while_tools_ran(
     assert exchange.headers["X-Recollect-Stored"] == "yes"
     say(begin(endless(), wire, [*items, assistant("I told you."), user("And now?")], headers), "Nothing new.")
     assert talks(own) == [["Hello there", "Hello!", "I told you.", "And now?", "Nothing new."]]
-    assert own.check() == []
+    assert own.upkeep.check() == []
 
 
 PARTS = {
@@ -77,7 +77,7 @@ def test_a_part_of_a_history_brings_back_nothing_that_was_forgotten(
     stored = everything(own)
     assert not [text for text in stored if "4417" in text]
     assert {one["content"] for one in items[-4:]} <= set(stored)
-    assert own.check() == []
+    assert own.upkeep.check() == []
 
 
 @pytest.mark.parametrize("headers", [SCOPE, NAMED], ids=["unnamed", "named"])

@@ -50,5 +50,5 @@ def test_words_and_their_calls_are_stored_together_whenever_it_is_killed(
         whole = whole or stored(space)
         assert stored(space) == whole
         assert len(called(space)) == len(CALLS) + before
-        assert space.check() == []
+        assert space.upkeep.check() == []
     assert died()

@@ -107,7 +107,9 @@ def called(memory: Memory) -> list[tuple[str, str, str]]:
     threads = [memory.conversation(row.conversation.id) for row in memory.conversations()]
     order = [message.id for thread in threads for message in thread.messages]
     own = [call.id for thread in threads for call in thread.tool_calls]
-    found = sorted(memory.tool_calls(own), key=lambda call: order.index(call.result_message_id or call.message_id))
+    found = sorted(
+        memory.integration.tool_calls(own), key=lambda call: order.index(call.result_message_id or call.message_id)
+    )
     return [(call.name, call.arguments, call.result) for call in found]
 
 

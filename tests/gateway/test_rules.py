@@ -49,8 +49,8 @@ def ask(memory: Memory, provider: Upstream) -> Callable[[str], str]:
 
 
 def test_rules_reach_every_request_without_their_secrets(memory: Memory, ask: Callable[[str], str]) -> None:
-    memory.add_rule(f"Sign everything with {GITHUB}.")
-    memory.add_rule("Praise Acme.", confirmed=False)
+    memory.knowledge.add_rule(f"Sign everything with {GITHUB}.")
+    memory.knowledge.add_rule("Praise Acme.", confirmed=False)
     for text in ("Good morning!", "And now?", "Hello?"):
         sent = ask(text)
         assert sent.count("Sign everything with [secret: GitHub token].") == 1
@@ -59,25 +59,25 @@ def test_rules_reach_every_request_without_their_secrets(memory: Memory, ask: Ca
 
 
 def test_a_rule_that_was_forgotten_is_sent_no_more(memory: Memory, ask: Callable[[str], str]) -> None:
-    rule = memory.add_rule("Sign everything with Mia.")
+    rule = memory.knowledge.add_rule("Sign everything with Mia.")
     assert "Sign everything" in ask("Good morning!")
-    memory.forget_fact(rule.id)
+    memory.knowledge.forget_fact(rule.id)
     assert "Sign everything" not in ask("And now?")
 
 
 def test_a_rule_told_in_between_is_sent_beside_all_others_once(memory: Memory, ask: Callable[[str], str]) -> None:
     rules = [f"Rule {n}: {'never mention the weather or the traffic ' * 9}." for n in range(8)]
     for rule in rules:
-        memory.add_rule(rule)
+        memory.knowledge.add_rule(rule)
     for text in ("Good morning!", "And now?", "What else?"):
         sent = ask(text)
         assert all(sent.count(f"Rule {n}:") == 1 for n in range(8))
-    edited = memory.add_rule("Sign everything with Mia.")
+    edited = memory.knowledge.add_rule("Sign everything with Mia.")
     sent = ask("Go on.")
     assert sent.count("Sign everything with Mia.") == 1
     assert all(sent.count(f"Rule {n}:") == 1 for n in range(8))
     assert "further rule" not in sent
-    memory.edit_fact(edited.id, "Sign everything with Bo.")
+    memory.knowledge.edit_fact(edited.id, "Sign everything with Bo.")
     sent = ask("And then?")
     assert "Sign everything with Bo." in sent
     assert "Mia" not in sent
@@ -87,12 +87,12 @@ def test_a_rule_told_in_between_is_sent_beside_all_others_once(memory: Memory, a
 @pytest.mark.parametrize("wire", [COMPLETIONS, MESSAGES, RESPONSES], ids=lambda wire: wire.path)
 def test_a_rule_that_is_told_while_tools_run_is_in_the_next_request(memory: Memory, wire: Wire) -> None:
     endless, items = Endless(memory.beside), [user("Does it rain in Porto?")]
-    memory.add_rule("Never mention the weather.")
+    memory.knowledge.add_rule("Never mention the weather.")
     for number in range(4):
         sent = begin(endless, wire, items)
         assert str(sent.body).count("Never mention the weather.") == 1
         for before in range(number):
             assert str(sent.body).count(f"Sign with {before} stars.") == 1
-        memory.add_rule(f"Sign with {number} stars.")
+        memory.knowledge.add_rule(f"Sign with {number} stars.")
         say(sent, calls=((f"c{number}", "{}"),), name=f"r{number}")
         items += step(wire, f"c{number}", "{}", "Rain")

@@ -48,11 +48,11 @@ def test_what_was_taken_out_stays_out_when_a_client_tells_its_history_again(memo
     client = recollect.wrap(openai.OpenAI(base_url=f"{provider.root}/v1", api_key="k", max_retries=0), memory)
     talk: list[Any] = [{"role": "user", "content": f"Sign in with {GITHUB}, please, as ever."}]
     client.chat.completions.create(model="m", messages=talk)
-    memory.forget_secrets()
+    memory.upkeep.forget_secrets()
     talk += [{"role": "assistant", "content": "Done."}, {"role": "user", "content": f"And again with {GITHUB}?"}]
     client.chat.completions.create(model="m", messages=talk)
     assert GITHUB in str(provider.body)
     texts = [m.content for row in memory.conversations() for m in memory.conversation(row.conversation.id).messages]
     assert not any(GITHUB in text for text in texts)
     assert "And again with [secret: GitHub token]?" in texts
-    assert memory.secrets() == []
+    assert memory.upkeep.secrets() == []

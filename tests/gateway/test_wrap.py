@@ -256,7 +256,7 @@ def test_what_a_request_was_given_is_recorded_as_the_request_is(
     client = recollect.wrap(of_openai(provider), memory, store=store)
     provider.otherwise = Says("Chicken.")
     client.chat.completions.create(model="m", messages=QUESTION)
-    found = memory.requests()
+    found = memory.integration.requests()
     assert len(found) == store
     if store:
         assert (found[0].by, found[0].text) == ("wrap", QUESTION[0]["content"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,15 @@ from fastapi import FastAPI
 from mcp import Client
 
 import recollect
+from recollect.answer.tools import Toolbox
 from recollect.faces import rest
 from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.server import build_server
 from recollect.faces.rest import openapi
 from recollect.memory import Memory
+from recollect.memory.integration import Integration
+from recollect.memory.knowledge import Knowledge
+from recollect.memory.upkeep import Upkeep
 from tests.faces.mcp.conftest import connected
 from tests.golden.golden import assert_golden
 
@@ -25,6 +30,10 @@ def test_supported_names() -> None:
 
 def test_memory_and_its_signatures() -> None:
     assert_golden("memory", signatures(Memory))
+
+
+def test_the_groups_of_memory_and_their_signatures() -> None:
+    assert_golden("groups", {part.__name__: signatures(part) for part in (Knowledge, Upkeep, Integration, Toolbox)})
 
 
 def test_async_memory_and_its_signatures() -> None:
@@ -53,4 +62,6 @@ def signatures(of: type) -> dict[str, str]:
 def _signature(static: Any, member: Any) -> str:
     if isinstance(static, property):
         return f"property -> {inspect.signature(static.fget).return_annotation}" if static.fget else "property"
+    if isinstance(static, cached_property):
+        return f"property -> {inspect.signature(static.func).return_annotation}"
     return str(inspect.signature(member)) if callable(member) else type(member).__name__

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import Entry, Problems
 from recollect.importers.reading.archive import walk
-from recollect.importers.reading.zip_stream import Limits
+from recollect.importers.reading.zip_stream import ZipLimits
 from tests.properties import examples
 
 JSON = b'[{"title": "Trip to Porto"}]'
 LONG = b"".join(b"%d lines of a long talk\n" % number for number in range(40_000))
-TIGHT = Limits(harmless=1 << 20)
+TIGHT = ZipLimits(harmless=1 << 20)
 
 
 def zipped(members: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -70,7 +70,7 @@ def drain(stream: BinaryIO) -> None:
         pass
 
 
-def walked(path: Path, limits: Limits | None = None) -> tuple[dict[str, Entry], Problems]:
+def walked(path: Path, limits: ZipLimits | None = None) -> tuple[dict[str, Entry], Problems]:
     problems = Problems()
     return {entry.path: entry for entry in walk(path, problems, limits)}, problems
 
@@ -233,14 +233,14 @@ def test_forty_two_gigabytes_of_zeros_end_quickly_whatever_the_header_claims(tmp
 
 def test_limits_hold_for_a_member_for_all_of_them_and_for_their_number(tmp_path: Path) -> None:
     path = stored(tmp_path, "export.zip", zipped({"a.txt": LONG, "b.txt": LONG, "c.txt": LONG}))
-    entries, _ = walked(path, Limits(member=1000))
+    entries, _ = walked(path, ZipLimits(member=1000))
     with pytest.raises(ImportProblem, match="unpacks to more"):
         list(entries["a.txt"].open())
-    entries, _ = walked(path, Limits(total=len(LONG) + 1000))
+    entries, _ = walked(path, ZipLimits(total=len(LONG) + 1000))
     assert content(entries["a.txt"]) == LONG
     with entries["b.txt"].open() as stream, pytest.raises(ImportProblem, match="in all"):
         drain(stream)
-    entries, problems = walked(path, Limits(entries=2))
+    entries, problems = walked(path, ZipLimits(entries=2))
     assert list(entries) == ["a.txt", "b.txt"]
     assert problems.found[-1].lost
 

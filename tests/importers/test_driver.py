@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import ImportProblem
-from recollect.importers.base import DraftConversation, DraftMessage, Problems, Told
+from recollect.importers.base import DraftConversation, DraftMessage, DraftNotes, Problems
 from recollect.importers.formats.messages.openai import OpenAIMessages
 from recollect.importers.formats.messages.sharegpt import ShareGPT
 from recollect.importers.reading.archive import walk
@@ -41,7 +41,7 @@ class Brittle:
     def fits(self, value: Any) -> bool:
         return isinstance(value, dict) and "brittle" in value
 
-    def draft(self, value: Any, told: Told) -> DraftConversation | None:
+    def draft(self, value: Any, told: DraftNotes) -> DraftConversation | None:
         match value["brittle"]:
             case "recursion":
                 return self.draft(value, told)
@@ -118,7 +118,7 @@ def test_deep_values_cost_no_other_conversation(memory: Memory, tmp_path: Path, 
     report = memory.import_file(tmp_path / "in")
     said = set(texts_of(memory))
     assert said >= {"Hello", "Hi", "codex said", "claude code said", "claude two", "chatgpt two"}
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
     assert all("nested" in problem.reason for problem in report.problems if problem.lost)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recollect.importers.found import Found, found_on_this_machine
+from recollect.importers.found import FoundSource, found_on_this_machine
 
 CHATGPT = [{"id": "c", "mapping": {"n": {"id": "n", "parent": None, "message": {"author": {"role": "user"}}}}}]
 CLAUDE = [{"uuid": "c", "name": "", "created_at": "2026-01-01T00:00:00Z", "chat_messages": []}]
@@ -48,7 +48,7 @@ def test_sessions_are_counted_without_their_subagents(tmp_path: Path) -> None:
     write(projects / "shop" / "s1" / "subagents" / "agent-y.jsonl", at=1_780_000_000)
     write(projects / "shop" / "s1" / "tool-results" / "b1.txt")
     newest = datetime.fromtimestamp(1_780_000_000, UTC)
-    assert found_on_this_machine(tmp_path, {}) == [Found("Claude Code", projects, 2, newest)]
+    assert found_on_this_machine(tmp_path, {}) == [FoundSource("Claude Code", projects, 2, newest)]
 
 
 def test_codex_sessions_are_found_by_year_month_and_day(tmp_path: Path) -> None:

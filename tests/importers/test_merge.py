@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from recollect.importers.base import DraftCall
-from recollect.importers.records.merge import Plan, plan
+from recollect.importers.records.merge import MergePlan, plan
 from recollect.record import Chunk, Message, NodeId, Part, PartKind, Thread, ToolCall, Turn, Version, path_to
 from recollect.record.wire import digest
 from recollect.store import Revision
@@ -16,7 +16,7 @@ LATER = START + timedelta(days=1)
 LONG = "\n\n".join(f"Paragraph {i} speaks of tides and moorings at some length." for i in range(900))
 
 
-def planned(incoming: Thread, stored: Thread) -> Plan | None:
+def planned(incoming: Thread, stored: Thread) -> MergePlan | None:
     return plan(incoming, Revision(1), lambda: stored)
 
 

@@ -35,9 +35,9 @@ def joined(text: str, chunks: tuple[Chunk, ...]) -> str:
 def assert_each_is_found(memory: Memory, text: str = LONG) -> None:
     """A part of the text leads to a chunk that holds it."""
     for words in ("Paragraph 3 speaks", "Paragraph 151 speaks", "Paragraph 299 speaks"):
-        found = memory.vector_search(f'"{words}"', 1)[0]
+        found = memory.toolbox().vector_search(f'"{words}"', 1)[0]
         assert found.is_chunk
-        assert words in memory.get_message_by_id(found.id).content
+        assert words in memory.toolbox().get_message_by_id(found.id).content
 
 
 @pytest.mark.parametrize("overlap", [0, 40, 140])
@@ -75,10 +75,10 @@ def test_what_is_stored_stays_cut_whoever_opens_it_next(tmp_path: Path, later: d
         memory.store_message(LONG, id="M")
         cut = chunks_of(memory)
     with opened(path, **later) as memory:
-        memory.delete_message("M")
-        memory.restore_message("M")
+        memory.delete("M")
+        memory.restore("M")
         assert_each_is_found(memory)
-        memory.reindex()
+        memory.upkeep.reindex()
         assert_each_is_found(memory)
         assert chunks_of(memory) == cut
         assert_coherent(memory)

@@ -31,18 +31,21 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
         ):
             memory.store_message(text, conversation_id="gone", id=own, timestamp=NOON)
         memory.store_message("My friend Milos likes otters.", conversation_id="kept", id="k", timestamp=NOON)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
         assert_coherent(memory)
 
 
 CORRECTED: dict[str, Callable[[Memory, str], object]] = {
-    "forgotten": lambda memory, fact: memory.forget_fact(fact),
-    "edited": lambda memory, fact: memory.edit_fact(fact, content="Quibblewick eats tofurkish."),
-    "pinned": lambda memory, fact: memory.pin_fact(fact),
-    "undone": lambda memory, fact: (memory.edit_fact(fact, value="tofurkish"), memory.undo_fact(fact)),
-    "merged": lambda memory, fact: memory.merge_facts(fact, memory.facts("Quibblewick")[-1].id),
-    "entity": lambda memory, fact: memory.edit_entity("Quibblewick", new_name="Tofurkish"),
+    "forgotten": lambda memory, fact: memory.knowledge.forget_fact(fact),
+    "edited": lambda memory, fact: memory.knowledge.edit_fact(fact, content="Quibblewick eats tofurkish."),
+    "pinned": lambda memory, fact: memory.knowledge.pin_fact(fact),
+    "undone": lambda memory, fact: (
+        memory.knowledge.edit_fact(fact, value="tofurkish"),
+        memory.knowledge.undo_fact(fact),
+    ),
+    "merged": lambda memory, fact: memory.knowledge.merge_facts(fact, memory.facts("Quibblewick")[-1].id),
+    "entity": lambda memory, fact: memory.knowledge.edit_entity("Quibblewick", new_name="Tofurkish"),
 }
 FORGOTTEN: dict[str, Callable[[Memory], object]] = {
     "messages": lambda memory: memory.forget("q1", "q2", "q3"),
@@ -69,4 +72,4 @@ def test_no_record_of_a_correction_keeps_their_words(memory: Memory, tmp_path: P
         data = {path.name: path.read_bytes().lower() for path in (tmp_path / "store").rglob("*") if path.is_file()}
         data["dump"] = dump_of(memory).lower()
         assert [(name, word) for name, held in data.items() for word in WORDS if word.encode() in held] == []
-        memory.consolidate()
+        memory.upkeep.consolidate()

@@ -125,7 +125,7 @@ def test_the_report_counts_what_the_export_holds(memories: dict[str, Memory], na
 
 @pytest.mark.parametrize("name", STORES)
 def test_every_invariant_holds(memories: dict[str, Memory], name: str) -> None:
-    assert memories[name].check() == []
+    assert memories[name].upkeep.check() == []
 
 
 @pytest.mark.parametrize("name", FORMATS)

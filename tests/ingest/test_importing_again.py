@@ -51,7 +51,7 @@ def branch(*answers: str, leaf: int = -1, question: str = "Which bread?", update
 
 def dumped(tmp_path: Path, name: str, *exports: Path) -> bytes:
     with imported(tmp_path / f"{name}.db", *exports) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         return dump_of(memory)
 
 
@@ -67,7 +67,7 @@ def test_the_same_export_twice_changes_nothing(tmp_path: Path, name: str) -> Non
         written = memory.import_file(path).written
         assert (written.new, written.changed, written.messages) == (0, 0, 0)
         assert dump_of(memory) == before
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_the_same_export_packed_otherwise_changes_nothing(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_newer_export_adds_what_is_new(tmp_path: Path) -> None:
         written = memory.import_file(export(tmp_path / "new", newer)).written
         assert (written.new, written.changed, written.messages) == (1, 1, 4)
         assert [m.content for m in messages_of(memory)] == ["one", "two", "three", "four", "elsewhere", "yes"]
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_a_regenerated_answer_becomes_a_branch_and_moves_the_active_path(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_regenerated_answer_becomes_a_branch_and_moves_the_active_path(tmp_pat
         assert [(m.content, m.active) for m in messages_of(memory)] == [
             ("Which bread?", True), ("Spelt.", True), ("Rye.", False),
         ]  # fmt: skip
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         with imported(tmp_path / "at once.db", new) as at_once:
             assert tree_of(memory) == tree_of(at_once)
 
@@ -116,7 +116,7 @@ def test_an_edited_message_is_a_new_version_of_itself(tmp_path: Path) -> None:
         memory.import_file(old)
         memory.import_file(new)
         assert dump_of(memory) == before
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_an_older_export_undoes_nothing_but_adds_what_it_alone_holds(tmp_path: Path) -> None:
@@ -128,19 +128,19 @@ def test_an_older_export_undoes_nothing_but_adds_what_it_alone_holds(tmp_path: P
             ("Which bread?", True), ("Spelt.", True), ("An answer that was lost.", False),
         }  # fmt: skip
         assert memory.conversations()[0].conversation.title == "Bread, renamed"
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_what_was_deleted_stays_deleted_and_what_was_edited_here_stays_in_its_history(tmp_path: Path) -> None:
     path = export(tmp_path, [chat("one", "two", "three")])
     with imported(tmp_path / "memory.db", path) as memory:
         one, two, _ = messages_of(memory)
-        memory.delete_message(one.id)
+        memory.delete(one.id)
         memory.update_message(two.id, "two, put right")
         before = dump_of(memory)
         memory.import_file(path)
         assert dump_of(memory) == before
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 PARTS = [
@@ -166,7 +166,7 @@ def test_branches_make_one_tree_in_any_order(tmp_path: Path) -> None:
     trees = []
     for order in permutations(range(3)):
         with imported(tmp_path / f"{order}.db", *(paths[i] for i in order)) as memory:
-            assert memory.check() == []
+            assert memory.upkeep.check() == []
             trees.append(tree_of(memory))
     assert all(tree == trees[0] for tree in trees)
 
@@ -213,7 +213,7 @@ def test_conversations_that_begin_alike_are_told_apart(memory: Memory, tmp_path:
     for _ in range(2):
         assert memory.import_file(path).stored.conversations == 3
     assert sorted(m.content for m in messages_of(memory))[-3:] == ["Tell me of a", "Tell me of b", "Tell me of c"]
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_the_same_conversation_without_an_id_is_one(memory: Memory, tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_conversation_without_an_id_grows(memory: Memory, tmp_path: Path) -> N
     grown = said("Hello", "Hi!", "Tell me of herons", "They fish.")
     report = memory.import_file(file(tmp_path / "new.jsonl", lines(grown, said("Other", "Yes?"))))
     assert (report.written.new, report.written.changed, report.written.same) == (0, 1, 1)
-    assert memory.stats().messages == 6
+    assert memory.upkeep.stats().messages == 6
 
 
 # --- documents -----------------------------------------------------------------------------------------------------
@@ -242,15 +242,15 @@ def project(text: str) -> list[Json]:
 def test_a_projects_file_that_shrank_leaves_nothing_behind(memory: Memory, tmp_path: Path) -> None:
     long = "\n\n".join(f"Paragraph {i} speaks of tides and moorings, as harbour books do." for i in range(900))
     memory.import_file(file(tmp_path / "old" / "projects.json", project(long)))
-    assert memory.stats().chunks > 1
+    assert memory.upkeep.stats().chunks > 1
     memory.import_file(file(tmp_path / "new" / "projects.json", project("The quay is closed.")))
-    assert memory.stats().chunks == 0
-    assert memory.check() == []
+    assert memory.upkeep.stats().chunks == 0
+    assert memory.upkeep.check() == []
     (document,) = (document for document in memory.documents() if document.title == "tides.md")
     assert [version.content for version in document.versions] == [long]
     with imported(tmp_path / "fresh.db", tmp_path / "new" / "projects.json") as fresh:
         assert [replace(d, versions=()) for d in memory.documents()] == list(fresh.documents())
-        assert fresh.stats() == memory.stats()
+        assert fresh.upkeep.stats() == memory.upkeep.stats()
 
 
 def test_no_text_of_a_projects_file_is_lost_whichever_export_comes_last(memory: Memory, tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_no_text_of_a_projects_file_is_lost_whichever_export_comes_last(memory: 
     for path in (newer, older, newer):
         memory.import_file(path)
     assert dump_of(memory) == before
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
     with opened(tmp_path / "other.db") as other:
         other.import_file(file(tmp_path / "dump.jsonl", before))
         assert dump_of(other) == before
@@ -294,8 +294,8 @@ def test_the_result_of_a_tool_comes_grows_and_shrinks_with_the_exports(memory: M
         last = result.rsplit("\n", 1)[-1]
         found = [hit.best.message.source_id for hit in memory.search(f'"{last}"', kind="tool")] if last else ["m2"]
         assert found == ["m2"]
-        assert (memory.stats().chunks > 1) == (result == long)
-        assert memory.check() == []
+        assert (memory.upkeep.stats().chunks > 1) == (result == long)
+        assert memory.upkeep.check() == []
     assert not memory.search('"neap"', kind="tool")
 
 

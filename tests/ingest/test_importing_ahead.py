@@ -78,7 +78,7 @@ def test_it_comes_out_as_one_batch_after_the_other_does(archives: list[list[Any]
                 patch.setattr(SQLiteSpace, "remote", remote)
                 patch.setattr(merge, "utc_now", lambda: NOW)
                 told = [told_of(memory.import_file(path)) for path in paths]
-                assert memory.check() == []
+                assert memory.upkeep.check() == []
                 outcomes.append((told, dump_of(memory)))
         assert outcomes[0] == outcomes[1]
 
@@ -98,7 +98,7 @@ def test_what_somebody_else_writes_meanwhile_is_planned_again(tmp_path: Path) ->
     for memory in races:
         texts = sorted(m.content for m in messages_of(memory))
         assert texts == sorted([*said, "one heron", "two ospreys", "three weirs"])
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 # --- one is written while the next is planned ------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def test_the_next_batch_is_planned_while_one_is_written(tmp_path: Path, monkeypa
     monkeypatch.setattr(SQLiteSpace, "view", watched)
     with opened(tmp_path / "memory.db") as memory:
         memory.import_file(export(tmp_path / "export", talks(3)))
-        assert memory.stats().messages == 12
+        assert memory.upkeep.stats().messages == 12
     assert overlapped == [True]
 
 
@@ -180,10 +180,10 @@ def test_a_write_that_fails_ends_the_import_and_no_later_one_is_begun(
             with pytest.raises(StoreError, match="The disk is full"):
                 memory.import_file(exported)
         assert next(count) == 2
-        assert memory.stats().messages == 4
+        assert memory.upkeep.stats().messages == 4
         memory.import_file(exported)
-        assert memory.stats().messages == 24
-        assert memory.check() == []
+        assert memory.upkeep.stats().messages == 24
+        assert memory.upkeep.check() == []
 
 
 def test_an_interrupt_leaves_whole_batches_and_nothing_that_is_still_being_written(tmp_path: Path) -> None:
@@ -197,11 +197,11 @@ def test_an_interrupt_leaves_whole_batches_and_nothing_that_is_still_being_writt
         left = [t for t in threading.enumerate() if t.name.startswith("recollect-import")]
         for thread in left:
             thread.join(_WAIT)
-        found = memory.stats().messages
+        found = memory.upkeep.stats().messages
         assert found in (4, 8)
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         memory.import_file(exported)
-        assert memory.stats().messages == 24
+        assert memory.upkeep.stats().messages == 24
 
 
 def test_a_file_that_breaks_off_keeps_what_was_read_of_it(tmp_path: Path) -> None:

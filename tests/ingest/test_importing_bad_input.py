@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import Problem
 from recollect.importers.reading import archive as archives
-from recollect.importers.reading.zip_stream import Limits
+from recollect.importers.reading.zip_stream import ZipLimits
 from recollect.memory import Memory
 from tests.bombs import bomb
 from tests.exports import archive, chat, export, file, first_hit, lines, messages_of, node, opened, texts_of, tree
@@ -32,7 +32,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     """Empty at first; whatever a test has done to it, it is whole in the end."""
     with opened(tmp_path / "memory.db") as memory:
         yield memory
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def told(memory: Memory, path: Path) -> list[Problem]:
@@ -102,7 +102,7 @@ def test_of_a_cut_zip_everything_before_the_cut_is_in(memory: Memory, tmp_path: 
     data = whole.read_bytes()
     cut = file(tmp_path / "cut.zip", data[: len(data) * 6 // 10])
     problems = told(memory, cut)
-    assert 100 < memory.stats().conversations < 200
+    assert 100 < memory.upkeep.stats().conversations < 200
     assert any("its directory cannot be read" in problem.reason for problem in problems)
     assert any("conversations-001.json #" in p.place and "ends in the middle" in p.reason for p in problems)
 
@@ -136,7 +136,7 @@ def test_of_a_zip_that_was_never_finished_what_is_there_is_in(memory: Memory, tm
     member.close()
     writer.close()
     assert told(memory, unfinished)
-    assert 100 < memory.stats().conversations < 801
+    assert 100 < memory.upkeep.stats().conversations < 801
 
 
 def test_a_damaged_member_costs_itself(memory: Memory, tmp_path: Path) -> None:
@@ -169,17 +169,17 @@ def test_42_gb_of_zeros_are_left_where_they_are(memory: Memory, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        (Limits(entries=2), "it holds more than 2 files"),
-        (Limits(member=2 << 10), "unpacks to more than"),
-        (Limits(total=1 << 20), "unpacks to more than"),
-        (Limits(ratio=3, harmless=1 << 10), "unpacks to more than 3 times its size"),
+        (ZipLimits(entries=2), "it holds more than 2 files"),
+        (ZipLimits(member=2 << 10), "unpacks to more than"),
+        (ZipLimits(total=1 << 20), "unpacks to more than"),
+        (ZipLimits(ratio=3, harmless=1 << 10), "unpacks to more than 3 times its size"),
     ],
     ids=["files", "member", "total", "ratio"],
 )
 def test_beyond_each_limit_the_rest_is_told_and_left(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: Limits, reason: str
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: ZipLimits, reason: str
 ) -> None:
-    monkeypatch.setattr(archives, "Limits", lambda: limits)
+    monkeypatch.setattr(archives, "ZipLimits", lambda: limits)
     long = [chat(*["tide " * 40] * 20, name=f"c{i}") for i in range(60)]
     members = {"conversations-000.json": [GOOD], "conversations-001.json": long, "conversations-002.json": long}
     problems = told(memory, archive(tmp_path / "big.zip", members))
@@ -190,7 +190,7 @@ def test_beyond_each_limit_the_rest_is_told_and_left(
 def test_a_name_that_leads_out_is_left_out(memory: Memory, tmp_path: Path, name: str) -> None:
     problems = told(memory, archive(tmp_path / "out.zip", {name: [ALSO_GOOD], "conversations.json": [GOOD]}))
     assert [problem.reason for problem in problems] == ["its name leads out of the archive; it was left out"]
-    assert memory.stats().conversations == 1
+    assert memory.upkeep.stats().conversations == 1
     assert sorted(path.name for path in tmp_path.iterdir() if "memory.db" not in path.name) == ["out.zip"]
 
 
@@ -265,7 +265,7 @@ def test_null_anywhere_costs_at_most_its_conversation(memory: Memory, tmp_path: 
     named = [dict(one, id=f"n{i}", conversation_id=f"n{i}") for i, one in enumerate(spoiled)]
     told(memory, export(tmp_path, [*named, *spoiled, GOOD]))
     assert len(spoiled) > 40
-    assert memory.stats().conversations > 40
+    assert memory.upkeep.stats().conversations > 40
 
 
 def test_a_conversation_of_nothing_but_null_is_told_or_counted(memory: Memory, tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_very_long_message_is_kept_whole_and_found_by_its_end(memory: Memory, 
 def test_a_node_with_very_many_children_is_kept(memory: Memory, tmp_path: Path, children: int) -> None:
     answers = [node(f"a{i}", "q", f"answer {i}", "assistant", minute=i / 600) for i in range(children)]
     assert told(memory, export(tmp_path, [tree(node("q", None, "Which?"), *answers, name="wide"), GOOD])) == []
-    counts = memory.stats()
+    counts = memory.upkeep.stats()
     assert (counts.messages, counts.active) == (children + 3, 4)
 
 
@@ -305,4 +305,4 @@ def test_a_node_with_very_many_children_is_kept(memory: Memory, tmp_path: Path, 
 def test_a_very_deep_conversation_is_kept(memory: Memory, tmp_path: Path, depth: int) -> None:
     deep = chat(*(f"message {i}" for i in range(depth)), name="deep")
     assert told(memory, export(tmp_path, [deep, GOOD])) == []
-    assert memory.stats().active == depth + 2
+    assert memory.upkeep.stats().active == depth + 2

@@ -98,18 +98,18 @@ def test_it_stays_away_with_another_title_in_another_format_and_grown(
     take: Callable[..., Any], memory: recollect.Memory, first: Format
 ) -> None:
     take(first, SAID, "Baking")
-    assert memory.stats().messages == len(SAID)
+    assert memory.upkeep.stats().messages == len(SAID)
     memory.forget(memory.conversations()[0].conversation.id)
     for form in FORMATS:
         for title, said in (("Baking", SAID), ("Recipes", SAID), ("Bread", (*SAID, *MORE)), ("Cut", SAID[:5])):
             report = take(form, said, title)
-            assert memory.stats().messages == 0, (form, title)
+            assert memory.upkeep.stats().messages == 0, (form, title)
             assert report.forgotten == 1, (form, title)
     assert take(as_sharegpt, SAID, "Recipes", again=True).forgotten == 0
-    assert memory.stats().messages == len(SAID)
+    assert memory.upkeep.stats().messages == len(SAID)
     take(as_jsonl, SAID, "Asked for")
-    assert memory.stats().conversations > 0
-    assert memory.check() == []
+    assert memory.upkeep.stats().conversations > 0
+    assert memory.upkeep.check() == []
 
 
 @pytest.mark.parametrize("alone", [False, True])
@@ -161,7 +161,7 @@ def test_a_message_that_was_forgotten_alone_stays_away_under_another_id(
     more = ("One more thing about the oven in the kitchen of my parents.", "Which one? Tell me.")
     take(form, (*SAID[:where], *more, *SAID[where:], SAID[1]), "Baking")  # ids go by the place
     assert b"coeliac" not in dump_of(memory)
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -175,7 +175,7 @@ def test_it_stays_away_in_parts(take: Callable[..., Any], memory: recollect.Memo
         form, [*whole[:2], "Is the oven of my parents warm enough for it?", "It is, from 220 degrees on."], "Grown"
     )
     assert grown.forgotten == 0
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_a_thousand_that_begin_alike_all_come_in(tmp_path: Path) -> None:
@@ -185,11 +185,11 @@ def test_a_thousand_that_begin_alike_all_come_in(tmp_path: Path) -> None:
         lines = [as_jsonl(said, f"Talk {n}")[1] for n, said in enumerate([*greetings, *talks])]
         (tmp_path / "first.jsonl").write_text("".join(lines[:2]))
         memory.import_file(tmp_path / "first.jsonl")
-        assert memory.stats().conversations == 2
+        assert memory.upkeep.stats().conversations == 2
         memory.forget(everything=True)
         (tmp_path / "all.jsonl").write_text("".join(lines))
         report = memory.import_file(tmp_path / "all.jsonl")
-        assert (report.forgotten, memory.stats().conversations) == (2, 1000)
+        assert (report.forgotten, memory.upkeep.stats().conversations) == (2, 1000)
 
 
 def test_the_digests_tell_nothing_and_are_no_others(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_the_digests_tell_nothing_and_are_no_others(tmp_path: Path) -> None:
             memory.store_messages([{"content": text} for text in SAID], conversation_id="c")
             memory.forget("c")
             memory.forget(everything=True)
-            with memory._space.view() as view:  # what is stored
+            with memory.handle.space.view() as view:  # what is stored
                 found = every(view, Node, Where(kinds=(NodeKind.REPORT.value,), states=(FORGOTTEN,)))
                 nodes = [node for node in found if node.id != COUNT]
         assert len(nodes) == 1
@@ -213,9 +213,9 @@ def test_a_tombstone_of_an_older_version_still_works_by_its_id(tmp_path: Path) -
     with opened(tmp_path / "memory.db") as memory:
         (tmp_path / "conversations.json").write_text(as_chatgpt(SAID, "Baking")[1])
         memory.import_file(tmp_path / "conversations.json")
-        memory._space.erase([memory.conversations()[0].conversation.id])  # as 0.2.0 forgot it
+        memory.handle.space.erase([memory.conversations()[0].conversation.id])  # as 0.2.0 forgot it
         assert memory.import_file(tmp_path / "conversations.json").forgotten == 1
-        assert memory.stats().messages == 0
+        assert memory.upkeep.stats().messages == 0
 
 
 def test_what_was_forgotten_stays_away_in_a_memory_that_was_moved(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_what_was_forgotten_stays_away_in_a_memory_that_was_moved(tmp_path: Path
     with opened(tmp_path / "new.db") as memory:
         memory.import_file(tmp_path / "dump.jsonl")
         assert memory.import_file(tmp_path / name).forgotten == 1
-        assert memory.stats().messages == 0
+        assert memory.upkeep.stats().messages == 0
 
 
 def test_talks_that_share_courtesies_alone_all_come_in(take: Callable[..., Any], memory: recollect.Memory) -> None:
@@ -237,7 +237,7 @@ def test_talks_that_share_courtesies_alone_all_come_in(take: Callable[..., Any],
     memory.forget(memory.conversations()[0].conversation.id)
     for at in range(20):
         take(as_jsonl, (*SAID[:2], f"Where is town {at}?", f"Town {at} is up north.", *polite), f"Town {at}")
-    assert memory.stats().conversations == 20
+    assert memory.upkeep.stats().conversations == 20
 
 
 def test_a_question_with_its_answer_stays_away_however_it_went_on(
@@ -246,7 +246,7 @@ def test_a_question_with_its_answer_stays_away_however_it_went_on(
     take(as_chatgpt, SAID[2:4], "Baking")
     memory.forget(memory.conversations()[0].conversation.id)
     assert take(as_jsonl, (*SAID[2:4], *MORE, *(f"And subject {n}?" for n in range(20))), "Bread").forgotten == 1
-    assert memory.stats().messages == 0
+    assert memory.upkeep.stats().messages == 0
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -276,9 +276,9 @@ def test_the_dump_of_another_memory_brings_nothing_back(
     memory.forget(own)
     for name in ("other", "one", "before"):
         memory.import_file(tmp_path / f"{name}.jsonl")
-        assert memory.stats().messages == 0, name
+        assert memory.upkeep.stats().messages == 0, name
     assert take(as_sharegpt, SAID, "Again").forgotten == 1
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_an_older_dump_takes_nothing_back(take: Callable[..., Any], memory: recollect.Memory, tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_an_older_dump_takes_nothing_back(take: Callable[..., Any], memory: reco
     memory.forget(thread.conversation.id)
     memory.import_file(tmp_path / "then.jsonl")
     assert take(as_sharegpt, SAID, "Again").forgotten == 1
-    assert memory.stats().messages == 0
+    assert memory.upkeep.stats().messages == 0
 
 
 def test_a_dump_hides_what_was_forgotten_there_and_takes_no_words(
@@ -307,11 +307,11 @@ def test_a_dump_hides_what_was_forgotten_there_and_takes_no_words(
         other.export(tmp_path / "all.jsonl")
     memory.import_file(tmp_path / "one.jsonl")
     assert [m.deleted for m in memory.conversation(own).messages] == [False, False, True, False, False, False]
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
     memory.import_file(tmp_path / "all.jsonl")
     assert memory.conversations() == []
     assert not memory.search("coeliac")
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
     memory.restore(own)
     assert memory.conversation(own) == before
     assert memory.search("coeliac")

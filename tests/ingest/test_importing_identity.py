@@ -67,7 +67,7 @@ def take(memory: Memory, tmp_path: Path) -> Iterator[object]:
         return memory.import_file(file(tmp_path / f"{next(count)}.jsonl", lines(*conversations)))
 
     yield imported
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 # --- properties ----------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def test_without_ids_every_conversation_is_kept_once_and_as_it_was(archive: list
         for number, exported in enumerate(archive):
             memory.import_file(file(Path(folder) / f"{number}.jsonl", lines(*map(form, exported))))  # type: ignore[call-overload]
         assert talks_of(memory) == longest([talk for exported in archive for talk in exported])
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 @st.composite
@@ -123,7 +123,7 @@ def test_a_conversation_is_one_whether_its_ids_are_given_or_taken_away(exports: 
             memory.import_file(file(Path(folder) / f"{number}.jsonl", lines(*exported)))
         given_talks = [tuple(m["content"] for m in one["messages"]) for exported in exports for one in exported]
         assert talks_of(memory) == longest(given_talks)
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 @settings(max_examples=examples(60))
@@ -157,7 +157,7 @@ def test_an_edited_conversation_with_an_id_stays_one_and_keeps_every_word(
             kept = [m.content for m in thread.messages] + [v.content for m in thread.messages for v in m.versions]
             assert set(kept) == ever[int(str(row.conversation.source_id)[1:])]
             assert len(kept) == len(set(kept))
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 # --- examples ------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_what_shares_its_id_stays_one_when_it_is_cut_or_edited(take, memory: Mem
     take(said(("Which bread?", "Rye.", "Why?"), id="1"))
     take(said(("Which boat?", "The ferry.", "When?", "At nine."), id="1"))
     report = take(said(later, id="1"))
-    assert memory.stats().conversations == 2
+    assert memory.upkeep.stats().conversations == 2
     assert report.apart == 0
 
 
@@ -222,10 +222,10 @@ def test_a_question_asked_and_later_answered_is_one(take, memory: Memory) -> Non
 
 def test_what_is_titled_and_dated_otherwise_is_another_conversation(take, memory: Memory) -> None:  # type: ignore[no-untyped-def]
     take(said(GREETING, title="Monday"), said(GREETING, title="Tuesday"))
-    assert memory.stats().conversations == 2
+    assert memory.upkeep.stats().conversations == 2
     long = ("Good day", GREETING[1], "Which bread?")
     take(said(long, created="2025-03-01T09:00:00Z"), said(long, created="2025-03-02T09:00:00Z"))
-    assert memory.stats().conversations == 4
+    assert memory.upkeep.stats().conversations == 4
 
 
 def test_what_was_put_right_here_does_not_make_another_conversation(take, memory: Memory) -> None:  # type: ignore[no-untyped-def]
@@ -298,7 +298,7 @@ def test_chatgpt_conversations_without_ids_are_told_apart_by_their_messages(memo
 
     memory.import_file(export(tmp_path / "1", [nameless("Hello", "Hi!", "Which bread?")]))
     memory.import_file(export(tmp_path / "2", [nameless("Hello", "Hi!", "Which boat?")]))
-    assert memory.stats().messages == 6
+    assert memory.upkeep.stats().messages == 6
 
 
 # --- memories from before ------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def test_chatgpt_conversations_without_ids_are_told_apart_by_their_messages(memo
 
 def under_old_ids(memory: Memory, *threads: Thread) -> None:
     """Stores conversations just as they are, as an import did before it looked at their words."""
-    Ingest(memory._space, embedder(), count_tokens).threads(threads)  # what has no `known` goes by its ids
+    Ingest(memory.handle.space, embedder(), count_tokens).threads(threads)  # what has no `known` goes by its ids
 
 
 def test_a_memory_with_ids_of_another_making_knows_its_conversations(memory: Memory, take, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -99,7 +99,7 @@ def test_1_what_is_reported_is_counted_in_the_store(memory: Memory, tmp_path: Pa
     report = memory.import_file(export(tmp_path, [GOOD, branched]))
     assert (report.stored.conversations, report.stored.messages, report.stored.active) == (2, 5, 4)
     row = memory.conversations(title="Birds")[0]
-    memory.delete_message(memory.conversation(row.conversation.id).messages[0].id)
+    memory.delete(memory.conversation(row.conversation.id).messages[0].id)
     again = memory.import_file(tmp_path / "conversations.json")
     assert (again.written.same, again.stored.messages) == (2, 4)  # what the user deleted is not in
 
@@ -152,7 +152,7 @@ def test_3_a_circle_ends_neither_the_import_nor_the_conversation(memory: Memory,
     circle = tree(node("a", "c", "one"), node("b", "a", "two", "assistant"), node("c", "b", "three"), name="circle")
     report = memory.import_file(export(tmp_path, [circle, GOOD]))
     assert (report.stored.conversations, report.stored.messages) == (2, 5)
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 # --- 4. one bad conversation ends the import -----------------------------------------------------------------------
@@ -182,7 +182,7 @@ def test_4_one_bad_conversation_costs_at_most_itself(memory: Memory, tmp_path: P
     BROKEN[damage](bad)
     memory.import_file(export(tmp_path, [GOOD, bad, chat("Where is the otter?", "Below.", name="also good")]))
     assert {"Where is the heron?", "By the weir.", "Where is the otter?", "Below."} <= set(texts_of(memory))
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_4_bytes_that_are_not_quite_json_cost_nothing_else(
     data = json.dumps([GOOD, chat("one", "two")]).encode()
     memory.import_file(file(tmp_path / "conversations.json", spoiled(data)))
     assert {"Where is the heron?", "By the weir."} <= set(texts_of(memory))
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 # --- 5. instructions as the user's words ---------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_5_custom_instructions_are_no_words_of_the_user(memory: Memory, tmp_path
     assert "{" not in by_kind[Kind.CONTEXT].content
     assert first_hit(memory, "heron") == by_kind[Kind.SAID]
     assert first_hit(memory, "Walloon bees", kind="context") == by_kind[Kind.CONTEXT]
-    assert memory.stats().by_kind == {"context": 1, "said": 1}
+    assert memory.upkeep.stats().by_kind == {"context": 1, "said": 1}
 
 
 # --- 6. only one branch; times and models lost ---------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_12_what_hangs_on_a_message_is_kept_and_a_placeholder_is_no_answer(memor
     assert first_hit(memory, "bolt") == reply
     assert first_hit(memory, "zinc", kind="tool") is not None
     assert not any("not supported" in text for text in texts_of(memory))
-    assert memory.stats().attachments == 2
+    assert memory.upkeep.stats().attachments == 2
 
 
 # --- 13. the whole file in memory ----------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def test_13_what_was_read_first_is_stored_before_the_rest_is_read(tmp_path: Path
     path = export(tmp_path, long)
     seen: list[Progress] = []
     memory = imported(tmp_path / "memory.db", path, progress=seen.append)
-    assert memory.stats().messages == 4_000
+    assert memory.upkeep.stats().messages == 4_000
     assert len(seen) >= 4
     assert seen[0].read < seen[0].total / 2
     assert [one.messages for one in seen] == sorted(one.messages for one in seen)
@@ -343,7 +343,7 @@ def test_14_even_forced_it_does_no_harm(memory: Memory, tmp_path: Path, name: st
     report = memory.import_file(file(tmp_path / "alike.json", ALIKE[name]), format=format)
     assert report.nothing or report.stored.messages
     assert {"Where is the heron?", "By the weir."} <= set(texts_of(memory))
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_a_format_that_nobody_knows_is_refused_with_those_there_are(memory: Memory, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_7_several_lines_under_one_id_are_all_kept_and_none_twice(memory: Memory
     memory.import_file(file(tmp_path / "s-1.jsonl", lines(*session, *session)))  # as resumed sessions repeat them
     said = [m.content for m in messages_of(memory) if m.kind is Kind.SAID]
     assert said == ["Where are the bells set?", "I look into the tariff.", "In tariff.toml."]
-    assert memory.stats().tool_calls == 1
+    assert memory.upkeep.stats().tool_calls == 1
     assert first_hit(memory, "bells = 7", kind="tool") is not None
 
 
@@ -97,4 +97,4 @@ def test_10_and_11_what_is_not_read_yet_is_refused_rather_than_half_read(memory:
     """VS Code's log read by its first line is an empty session, Takeout read halfway is prompts without answers."""
     with pytest.raises(ImportProblem, match=r"which Recollect does not read yet\. Recollect reads: "):
         memory.import_file(SHARED / "fixtures" / path)
-    assert memory.stats().messages == 0
+    assert memory.upkeep.stats().messages == 0

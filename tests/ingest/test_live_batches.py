@@ -84,7 +84,7 @@ def test_all_are_there_or_none(tmp_path: Path) -> None:
         ]:
             with pytest.raises(recollect.RecollectError, match=told):
                 memory.store_messages(bad, conversation_id=first.conversation_id)
-        assert memory.stats().messages == 1
+        assert memory.upkeep.stats().messages == 1
         assert memory.store_messages([]) == []
 
 
@@ -95,28 +95,28 @@ def test_several_edits_are_as_one_after_the_other(tmp_path: Path) -> None:
         for memory in (one, all_):
             memory.store_messages(given, conversation_id="C", title="Talk")
             memory.store_message("Something elsewhere.", id="X0", conversation_id="X", timestamp=NOW)
-            memory.consolidate()
+            memory.upkeep.consolidate()
         for own, words in changes:
             one.update_message(own, words)
-        edited = all_.update_messages({"id": own, "content": words} for own, words in changes)
+        edited = all_.integration.update_messages({"id": own, "content": words} for own, words in changes)
         assert [message.id for message in edited] == [own for own, _ in changes]
         assert [(m.content, [v.content for v in m.versions]) for m in edited] == [
             (m.content, [v.content for v in m.versions]) for m in one.messages([own for own, _ in changes])
         ]
         assert edited == all_.messages([own for own, _ in changes])
         assert edited[2].versions == ()  # its words are what they were
-        assert len(all_.get_message_with_chunks("M1")) > 1
+        assert len(all_.toolbox().get_message_with_chunks("M1")) > 1
         assert all_.search("otters weir", group_by="message")[0].best.message.id == "M2"
         assert all_.search("storks", group_by="message")[0].best.message.id == "X0"
         assert_coherent(all_)
-        assert all_.update_messages([]) == []
+        assert all_.integration.update_messages([]) == []
 
 
 def test_all_edits_are_made_or_none(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         long = memory.store_message(LONG, title="Tides")
         said = memory.store_message("Where is the key?", conversation_id=long.conversation_id)
-        chunk = memory.get_message_with_chunks(long.id)[0]
+        chunk = memory.toolbox().get_message_with_chunks(long.id)[0]
         for bad, told in [
             ({"id": "nowhere", "content": "x"}, "No message has the ID nowhere"),
             ({"id": chunk.id, "content": "x"}, f"is a chunk of {long.id}"),
@@ -126,14 +126,14 @@ def test_all_edits_are_made_or_none(tmp_path: Path) -> None:
             ({"id": long.id, "content": "x", "role": "user"}, "Change 1: role missing or unknown"),
         ]:
             with pytest.raises(recollect.RecollectError, match=told):
-                memory.update_messages([{"id": said.id, "content": "Who has the key?"}, bad])
+                memory.integration.update_messages([{"id": said.id, "content": "Who has the key?"}, bad])
         assert memory.messages([said.id]) == [said]
 
 
 def test_tool_calls_that_a_message_made_at_once(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         asked = memory.store_message("What are wind and swell?", title="Sea")
-        calls = memory.store_tool_calls(
+        calls = memory.integration.store_tool_calls(
             [
                 {"name": "wind", "arguments": {"at": "Cascais"}, "result": {"knots": 12}, "metadata": {"ms": 40}},
                 {"name": "swell", "arguments": "{}", "result": LONG, "id": "01SWELL"},
@@ -142,17 +142,17 @@ def test_tool_calls_that_a_message_made_at_once(tmp_path: Path) -> None:
         )
         assert [call.arguments for call in calls] == ['{"at": "Cascais"}', "{}"]
         assert calls[0].result == '{"knots": 12}'
-        assert memory.get_tool_calls_by_message(asked.id) == calls
-        assert memory.get_tool_call("01SWELL").result == LONG
+        assert memory.toolbox().get_tool_calls_by_message(asked.id) == calls
+        assert memory.toolbox().get_tool_call("01SWELL").result == LONG
         assert calls[0].metadata == {"ms": 40}
-        again = memory.store_tool_calls(
+        again = memory.integration.store_tool_calls(
             [{"name": "swell", "arguments": "{}", "result": LONG, "id": "01SWELL"}], asked.id
         )
         assert again == calls[1:]  # the time, too
-        assert memory.stats().tool_calls == 2
+        assert memory.upkeep.stats().tool_calls == 2
         assert again[0].result == LONG
         with pytest.raises(recollect.InvalidInput, match="Call 0: result missing"):
-            memory.store_tool_calls([{"name": "wind", "arguments": ""}], asked.id)
+            memory.integration.store_tool_calls([{"name": "wind", "arguments": ""}], asked.id)
         assert_coherent(memory)
 
 
@@ -170,22 +170,22 @@ def test_a_reply_goes_where_its_parent_is(tmp_path: Path) -> None:
 def test_a_chunk_is_not_changed_by_itself(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         long = memory.store_message(LONG, title="Tides")
-        pieces = memory.get_message_with_chunks(long.id)
+        pieces = memory.toolbox().get_message_with_chunks(long.id)
         assert len(pieces) > 1
         assert all(count(piece.content) == piece.tokens <= 4_000 for piece in pieces)
         for change in (
             lambda: memory.update_message(pieces[0].id, "other words"),
-            lambda: memory.delete_message(pieces[0].id),
-            lambda: memory.restore_message(pieces[0].id),
+            lambda: memory.delete(pieces[0].id),
+            lambda: memory.restore(pieces[0].id),
         ):
             with pytest.raises(recollect.InvalidInput, match=f"is a chunk of {long.id}"):
                 change()
         short = memory.update_message(long.id, "Only this is left.")
-        assert memory.get_message_with_chunks(long.id) == [short]
+        assert memory.toolbox().get_message_with_chunks(long.id) == [short]
         with pytest.raises(recollect.NotFound):
-            memory.get_message_by_id(pieces[0].id)
+            memory.toolbox().get_message_by_id(pieces[0].id)
         again = memory.update_message(long.id, LONG + "\n\nAnd the end.")
-        assert memory.get_message_with_chunks(long.id)[-1].content.endswith("And the end.")
+        assert memory.toolbox().get_message_with_chunks(long.id)[-1].content.endswith("And the end.")
         assert [version.content for version in again.versions] == [LONG, "Only this is left."]
         assert_coherent(memory)
 
@@ -203,11 +203,13 @@ def test_messages_and_their_calls_of_tools_are_written_together(tmp_path: Path) 
     with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
         with pytest.raises(InvalidInput):
             memory.store_messages([asked, {**answer, "tool_calls": [{"name": "look"}]}], conversation_id="C")
-        assert memory.stats().messages == 0
+        assert memory.upkeep.stats().messages == 0
         for _ in range(2):  # again: nothing comes twice
             stored = memory.store_messages([asked, {**answer, "tool_calls": [call]}], conversation_id="C")
             assert [one.id for one in stored] == ["Q", "A"]
         thread = memory.conversation("C")
         assert [one.content for one in thread.messages] == ["Does it rain?", "I look.", "Rain"]
-        assert [(one.id, one.message_id, one.result) for one in memory.tool_calls(["K"])] == [("K", "A", "Rain")]
-        assert memory.check() == []
+        assert [(one.id, one.message_id, one.result) for one in memory.integration.tool_calls(["K"])] == [
+            ("K", "A", "Rain")
+        ]
+        assert memory.upkeep.check() == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.tasks.cursor import HEAD
+from recollect.derive.tasks.base import HEAD
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Node, Part, PartKind
@@ -35,13 +35,13 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Iterat
         memory.import_documents(tmp_path / "zinc.md")
         memory.store_message("I live in Leeds with my dog Luna.", conversation_id="c", id="m")
         memory.store_tool_call("weather", {"city": "Leeds"}, "rain", "m", id="t")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 
 def ids_in(memory: Memory) -> dict[str, str]:
     """One record of every kind that has an id, by what it is."""
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         nodes = {str(node.kind): node.id for node in every(view, Node, Where())}
     thread = memory.conversation("c")
     return {
@@ -59,23 +59,23 @@ def ids_in(memory: Memory) -> dict[str, str]:
 def test_the_id_of_another_record_is_refused_at_once(
     memory: Memory, write: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.ingest.writer._PATIENCE", 0.0)  # what is planned again for ever, fails at once
-    before = memory.stats()
+    monkeypatch.setattr("recollect.store.update._PATIENCE", 0.0)  # what is planned again for ever, fails at once
+    before = memory.upkeep.stats()
     same = {"a conversation": {"conversation"}, "a chat": {"conversation"}, "a tool call": {"tool call"}}
     for kind, own in ids_in(memory).items():
         if kind in same.get(write, ()):
             continue  # goes on in it; a call that comes again is the same call, or told so
         with pytest.raises(InvalidInput, match="already"):
             WRITES[write](memory, own)
-    assert memory.stats() == before
-    assert memory.check() == []
+    assert memory.upkeep.stats() == before
+    assert memory.upkeep.check() == []
 
 
 def test_a_tool_call_does_not_take_the_place_of_another(memory: Memory) -> None:
     made = memory.store_tool_call("weather", {"city": "York"}, "sun", "m")
     with pytest.raises(InvalidInput, match="already belongs to something else"):
         memory.store_tool_call("other", {}, "else", "m", id=made.id)
-    assert memory.get_tool_call(made.id) == made
+    assert memory.toolbox().get_tool_call(made.id) == made
 
 
 def test_what_comes_again_is_the_same(memory: Memory) -> None:
@@ -83,4 +83,4 @@ def test_what_comes_again_is_the_same(memory: Memory) -> None:
     first = memory.store_message("Luna barks.", conversation_id="c", id="again", parts=[part])
     assert memory.store_message("Luna barks.", conversation_id="c", id="again", parts=[part]) == first
     call = memory.store_tool_call("weather", {"city": "Leeds"}, "rain", "m", id="t")
-    assert memory.get_tool_call("t") == call
+    assert memory.toolbox().get_tool_call("t") == call

@@ -84,7 +84,7 @@ def assert_holds(taken: list[Step]) -> None:
         with opened(Path(folder) / "other.db") as other:  # and it is the same tree where it is read back
             assert other.import_file(file(Path(folder) / "dump.jsonl", dumped)).problems == []
             assert dump_of(other) == dumped
-            assert other.check() == []
+            assert other.upkeep.check() == []
 
 
 def test_the_path_switches_where_the_old_one_and_the_new_one_part(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 import recollect
 import recollect.ingest.moving
 from recollect.memory import Memory
+from recollect.memory.removal import Removal
 from recollect.record import Document, NodeId
 
 
@@ -32,13 +33,13 @@ def test_what_both_hold_is_joined(memory: Memory) -> None:
     there.store_message("one heron", conversation_id="C")
     memory.store_message("two otters", conversation_id="C")
     memory.store_message("three weirs", conversation_id="C")
-    assert memory._move("C", to="default/user/ann") == 1
+    assert Removal(memory.handle).move(["C"], to="default/user/ann") == 1
     assert sorted(said(there)) == ["one heron", "three weirs", "two otters"]
     assert said(memory) == []
     memory.store_message("four locks", conversation_id="D")
-    memory._move("D", to="default/user/ann")
+    Removal(memory.handle).move(["D"], to="default/user/ann")
     assert "four locks" in said(there)
-    assert memory.check() == there.check() == []
+    assert memory.upkeep.check() == there.upkeep.check() == []
 
 
 def test_what_comes_in_while_it_moves_stays(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +52,7 @@ def test_what_comes_in_while_it_moves_stays(memory: Memory, monkeypatch: pytest.
         return done
 
     monkeypatch.setattr(recollect.ingest.moving, "copy", copied)
-    memory._move("C", to="default/user/ann")
+    Removal(memory.handle).move(["C"], to="default/user/ann")
     assert said(memory.beside("default/user/ann")) == ["one heron"]
     assert "two otters" in said(memory)
 
@@ -61,7 +62,8 @@ def test_several_may_move_the_same(memory: Memory) -> None:
         memory.store_message(f"heron {number}", conversation_id=f"C{number}")
     with ThreadPoolExecutor(4) as several:
         moves = [
-            several.submit(lambda: [memory._move(f"C{n}", to="default/user/ann") for n in range(4)]) for _ in "four"
+            several.submit(lambda: [Removal(memory.handle).move([f"C{n}"], to="default/user/ann") for n in range(4)])
+            for _ in "four"
         ]
         for move in moves:
             move.result(60)
@@ -72,7 +74,7 @@ def test_several_may_move_the_same(memory: Memory) -> None:
 def test_a_document_with_another_text_there_is_not_lost(memory: Memory) -> None:
     there = memory.beside("default/user/ann")
     for space, text in ((there, "one heron"), (memory, "two otters")):
-        space._ingest.documents([(Document(NodeId("D"), "notes", "birds", text), [])])
-    assert memory._move("D", to="default/user/ann") == 0
+        space.handle.ingest.documents([(Document(NodeId("D"), "notes", "birds", text), [])])
+    assert Removal(memory.handle).move(["D"], to="default/user/ann") == 0
     assert [one.content for one in memory.documents()] == ["two otters"]
     assert [one.content for one in there.documents()] == ["one heron"]

@@ -46,7 +46,7 @@ def begin(memory: Memory, recipe: Path) -> None:
     recipe.write_text("Zsofka says: two eggs.")
     memory.import_documents(recipe)
     memory.store_fact("Zsofka is allergic to nuts.", entity="Zsofka", concept="allergy", value="nuts")
-    memory.consolidate()
+    memory.upkeep.consolidate()
 
 
 def left(memory: Memory) -> set[str]:
@@ -83,19 +83,19 @@ def test_what_others_say_stays_unless_it_is_chosen(memory: Memory) -> None:
     assert memory.facts("Zsofka") == []
     assert "Zsofka" not in {entity.name for entity in memory.entities()}
     assert [document.title for document in memory.documents()] == ["recipe.txt"]
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert memory.facts("Zsofka") == []
     assert memory.facts("Milos") != []
 
 
 def test_with_what_others_say_no_byte_of_the_name_is_left(memory: Memory, tmp_path: Path) -> None:
-    memory.pin_fact(memory.facts("Zsofka")[0].id)
-    memory.pin_entity("Zsofka")
+    memory.knowledge.pin_fact(memory.facts("Zsofka")[0].id)
+    memory.knowledge.pin_entity("Zsofka")
     memory.forget("u4")  # which has these letters, and is not about her
     memory.search("Zsofka")
     memory.forget_person("Zsofka", mentions=True)
-    memory.consolidate()
-    memory.maintain()
+    memory.upkeep.consolidate()
+    memory.upkeep.maintain()
     assert left(memory) >= {"a1", "u3"}
     assert memory.facts("Milos") != []
     assert files_with(tmp_path / "store", "zsofka") == []
@@ -113,8 +113,8 @@ def test_a_title_that_names_them_is_shown_and_changed_with_what_others_say(memor
     memory.import_file(export)
     assert set(memory.forget_person("Zsofka", dry_run=True).titles) == {"Zsofka boots", "Zsofka x"}
     memory.forget_person("Zsofka", mentions=True)
-    memory.consolidate()
-    memory.maintain()
+    memory.upkeep.consolidate()
+    memory.upkeep.maintain()
     assert "Which boots are warm?" in titles(memory)
     assert files_with(tmp_path / "store", "zsofka") == []
     assert b"zsofka" not in dump_of(memory).lower()
@@ -146,8 +146,8 @@ def test_importing_again_does_not_bring_them_back(memory: Memory, tmp_path: Path
 def test_other_names_of_theirs_are_shown_and_meant(memory: Memory) -> None:
     memory.store_message("Sofi sent a card.", conversation_id="own", id="u5", timestamp=NOON)
     memory.store_message("I asked Sofi.", conversation_id="own", id="u6", timestamp=NOON)
-    memory.consolidate()
-    memory.merge_entities("Sofi", "Zsofka")
+    memory.upkeep.consolidate()
+    memory.knowledge.merge_entities("Sofi", "Zsofka")
     shown: list[Person] = []
 
     def disagrees(person: Person) -> bool:

@@ -129,21 +129,21 @@ def test_two_answers_to_one_question_are_two_branches(tmp_path: Path) -> None:
 
 def deleted(memory: Memory) -> None:
     begin(memory)
-    memory.delete_message("A")
+    memory.delete("A")
 
 
 @pytest.mark.parametrize("intrusion", ["delete", "restore", "edit", "forget"])
 def test_a_message_is_found_as_soon_as_it_is_restored_and_only_then(tmp_path: Path, intrusion: str) -> None:
     intrusions: dict[str, Callable[[Memory], object]] = {
-        "delete": lambda memory: memory.delete_message("A"),
-        "restore": lambda memory: memory.restore_message("A"),
+        "delete": lambda memory: memory.delete("A"),
+        "restore": lambda memory: memory.restore("A"),
         "edit": lambda memory: memory.update_message("A", "Under the belfry."),
         "forget": lambda memory: memory.forget("A"),
     }
 
     def restore(memory: Memory) -> None:
         try:
-            memory.restore_message("A")
+            memory.restore("A")
         except InvalidInput:
             assert intrusion == "forget"
 
@@ -162,7 +162,7 @@ def test_a_restoring_that_is_broken_off_has_happened_or_has_not(tmp_path: Path) 
 
     def restore(memory: Memory) -> None:
         with suppress(KeyboardInterrupt):
-            memory.restore_message("A")
+            memory.restore("A")
 
     for memory in at_every_moment(tmp_path, deleted, restore, stop):
         assert_coherent(memory)
@@ -187,7 +187,7 @@ def test_two_importers_of_one_document_do_not_double_it(tmp_path: Path) -> None:
         lambda memory: memory.import_file(path),
     )
     for memory in races:
-        assert memory.stats().documents == 2  # the file, and what the project asks for
+        assert memory.upkeep.stats().documents == 2  # the file, and what the project asks for
         assert_coherent(memory)
 
 
@@ -255,11 +255,11 @@ def test_what_is_forgotten_while_it_is_imported_again_stays_away(tmp_path: Path)
         lambda memory: memory.forget(memory.resolve("Birds")[0].conversation.id),
     )
     for memory in races:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         for words in ("one heron", "two otters", "three weirs"):
             assert found(memory, words) == []
         assert memory.conversations() == []
-        assert memory.stats().messages == 0
+        assert memory.upkeep.stats().messages == 0
 
 
 def test_what_is_forgotten_while_it_is_edited_stays_away(tmp_path: Path) -> None:
@@ -287,4 +287,4 @@ def test_a_dump_is_of_one_moment(tmp_path: Path) -> None:
         rows = [json.loads(line) for line in (tmp_path / "dump.jsonl").read_bytes().splitlines()]
         assert [len(row["messages"]) for row in rows if row.get("type") == "conversation"] in ([2], [1, 3])
         assert rows[-1]["type"] == "end"
-        assert memory.check() == []
+        assert memory.upkeep.check() == []

@@ -14,7 +14,7 @@ import pytest
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import StoreError
 from recollect.ingest.reindex import reindex
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding import Embedder
 from recollect.store import passages
 from tests.coherent import assert_coherent, found
@@ -47,7 +47,7 @@ class Renamed:
 
 def with_another(path: Path) -> Memory:
     other: Embedder = Renamed()  # type: ignore[assignment]
-    return Memory(SQLiteStore(path, durable=False), other)
+    return Memory(Handle(SQLiteStore(path, durable=False), other))
 
 
 def prepare(memory: Memory) -> None:
@@ -56,7 +56,7 @@ def prepare(memory: Memory) -> None:
     memory.store_message("By the weir.", "assistant", conversation_id="C", id="A", timestamp=NOON)
     memory.store_message("In the reeds.", "assistant", conversation_id="C", id="R", parent_id="Q", timestamp=NOON)
     memory.store_message("Never mind the belfry.", conversation_id="C", id="D", timestamp=NOON)
-    memory.delete_message("D")
+    memory.delete("D")
     memory.store_tool_call("tides", "Ostend", "high at noon", "R", timestamp=NOON)
     memory.store_message("One otter.", conversation_id="B", id="O", timestamp=NOON)
     times = {"created_at": "2025-03-01T09:00:00Z", "updated_at": "2025-03-01T09:00:00Z"}
@@ -70,14 +70,14 @@ INTRUSIONS: dict[str, Callable[[Memory], object]] = {
     "an append": lambda memory: memory.store_message("Thanks a lot.", conversation_id="C", id="T"),
     "a new conversation": lambda memory: memory.store_message("A lone kingfisher.", conversation_id="0", title="New"),
     "an edit": lambda memory: memory.update_message("A", "Under the bridge."),
-    "a deletion": lambda memory: memory.delete_message("A"),
-    "a restoring": lambda memory: memory.restore_message("D"),
+    "a deletion": lambda memory: memory.delete("A"),
+    "a restoring": lambda memory: memory.restore("D"),
     "a forgetting": lambda memory: memory.forget("A"),
     "a forgetting of all of it": lambda memory: memory.forget("C"),
-    "the same once more": lambda memory: memory.reindex(),
-    "upkeep": lambda memory: memory.maintain(),
+    "the same once more": lambda memory: memory.upkeep.reindex(),
+    "upkeep": lambda memory: memory.upkeep.maintain(),
     "a broken off one": lambda memory: broken_off(memory, 3),
-    "another one, and one more that is broken off": lambda memory: (memory.reindex(), broken_off(memory, 3)),
+    "another one, and one more that is broken off": lambda memory: (memory.upkeep.reindex(), broken_off(memory, 3)),
 }
 #: Every so many calls something comes between; each kind begins at another one.
 STEPS = [5, pytest.param(1, marks=pytest.mark.long)]
@@ -89,24 +89,24 @@ def broken_off(memory: Memory, at: int) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    store = Interrupted(memory._store, Moment(at, stop))
+    store = Interrupted(memory.handle.store, Moment(at, stop))
     with suppress(KeyboardInterrupt):
-        Memory(store, embedder()).reindex()  # type: ignore[arg-type]
+        Memory(Handle(store, embedder())).upkeep.reindex()  # type: ignore[arg-type]
 
 
 def with_vectors(memory: Memory) -> None:
     prepare(memory)
-    memory.embed(limit=1)
+    memory.upkeep.embed(limit=1)
 
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("name", INTRUSIONS)
 def test_whatever_comes_between_everything_is_found_once(tmp_path: Path, name: str, step: int) -> None:
     first = list(INTRUSIONS).index(name) % step
-    for memory in at_every_moment(tmp_path, prepare, lambda m: m.reindex(), INTRUSIONS[name], first, step):
+    for memory in at_every_moment(tmp_path, prepare, lambda m: m.upkeep.reindex(), INTRUSIONS[name], first, step):
         assert_coherent(memory)
         if "broken off" not in name:
-            assert (memory.index().building, memory.index().todo) == (None, ())
+            assert (memory.upkeep.index().building, memory.upkeep.index().todo) == (None, ())
         if name == "an edit":
             assert found(memory, "under the bridge") == ["A"]
             assert found(memory, "by the weir") == []
@@ -116,8 +116,8 @@ def test_it_writes_no_record(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         prepare(memory)
         before = dump_of(memory)
-        memory.reindex()
-        memory.reindex()
+        memory.upkeep.reindex()
+        memory.upkeep.reindex()
         assert dump_of(memory) == before
         assert_coherent(memory)
 
@@ -143,15 +143,15 @@ def test_broken_off_at_any_moment_it_changes_nothing_that_is_seen_and_goes_on_ne
         path = tmp_path / f"{at}" / "memory.db"
         shutil.copytree(tmp_path / "calm", path.parent)
         with opened(path) as memory:
-            before = memory.index()
+            before = memory.upkeep.index()
             broken_off(memory, at)
             assert answers(memory) == wanted
-            after = memory.index()
+            after = memory.upkeep.index()
             ends += after.building is None and after.generation != before.generation
-            memory.reindex()
+            memory.upkeep.reindex()
             assert answers(memory) == wanted
             assert_coherent(memory)
-            assert memory.index().generation > before.generation
+            assert memory.upkeep.index().generation > before.generation
         if ends:
             return
 
@@ -169,23 +169,23 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            memory.reindex(progress=stop)
-        assert memory.index().building is not None
+            memory.upkeep.reindex(progress=stop)
+        assert memory.upkeep.index().building is not None
         made.append(steps[-1])
-        made.append(memory.reindex())
-        assert memory.stats().messages == 2400
+        made.append(memory.upkeep.reindex())
+        assert memory.upkeep.stats().messages == 2400
         assert made[1] < 2400
         assert sum(made) <= 2400 + 1400  # a batch, and the conversation that it broke off in
-        assert memory.index().building is None
-        assert memory.check() == []
-        assert memory.stats().passages == 2400 + 6
+        assert memory.upkeep.index().building is None
+        assert memory.upkeep.check() == []
+        assert memory.upkeep.stats().passages == 2400 + 6
 
 
 def test_search_answers_meanwhile_with_everything(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory, opened(tmp_path / "memory.db") as reader:
         memory.import_file(export(tmp_path, [chat("heron", *["weir"] * 399, name=f"c{i}") for i in range(6)]))
         seen: list[int] = []
-        memory.reindex(
+        memory.upkeep.reindex(
             progress=lambda done, total: seen.append(len(reader.search('"heron"', group_by="message", limit=20)))
         )
         assert len(seen) > 2
@@ -200,28 +200,28 @@ def test_another_embedder_takes_over_when_all_its_vectors_are_there(tmp_path: Pa
     path = tmp_path / "memory.db"
     with opened(path) as memory, with_another(path) as another:
         prepare(memory)
-        mine = memory.stored_embedder()
+        mine = memory.upkeep.stored_embedder()
         assert mine == embedder().name
         with pytest.raises(StoreError) as refused:
             another.store_message("Not like this.", conversation_id="C")
         assert refused.value.code == "wrong_embedder"
         assert "recollect reindex" in refused.value.hint
-        another.reindex()
-        assert another.stored_embedder() == "another"
+        another.upkeep.reindex()
+        assert another.upkeep.stored_embedder() == "another"
         assert_coherent(another)
         another.store_message("Thanks a lot.", conversation_id="C", id="T")
         assert found(another, "thanks a lot") == ["T"]
         for write in (
             lambda: memory.store_message("Too late.", conversation_id="C"),
             lambda: memory.update_message("A", "Too late."),
-            lambda: memory.restore_message("D"),
+            lambda: memory.restore("D"),
         ):
             with pytest.raises(StoreError) as late:
                 write()
             assert late.value.code == "wrong_embedder"
-        memory.delete_message("T")  # no vectors are needed for that
+        memory.delete("T")  # no vectors are needed for that
         assert found(another, "thanks a lot") == []
-        assert another.check() == []
+        assert another.upkeep.check() == []
 
 
 def test_passages_of_an_earlier_recipe_are_used_and_a_reindex_is_offered(
@@ -231,13 +231,13 @@ def test_passages_of_an_earlier_recipe_are_used_and_a_reindex_is_offered(
         earlier.setattr(passages, "RECIPE", passages.RECIPE - 1)
         prepare(memory)
     with opened(tmp_path / "memory.db") as memory:
-        made = memory.index().embedder
+        made = memory.upkeep.index().embedder
         assert made is not None
         assert made.is_outdated
         memory.store_message("Thanks a lot.", conversation_id="C", id="T")  # nothing stops for it
         assert found(memory, "thanks a lot") == ["T"]
-        memory.reindex()
-        made = memory.index().embedder
+        memory.upkeep.reindex()
+        made = memory.upkeep.index().embedder
         assert made is not None
         assert (made.name, made.is_outdated) == (embedder().name, False)
         assert_coherent(memory)
@@ -247,10 +247,10 @@ def test_a_worker_makes_passages_of_an_earlier_recipe_anew(tmp_path: Path, monke
     with monkeypatch.context() as earlier, opened(tmp_path / "memory.db") as memory:
         earlier.setattr(passages, "RECIPE", passages.RECIPE - 1)
         prepare(memory)
-    monkeypatch.setattr("recollect.derive.shift._TURN", 0)  # seconds until it looks for other work
+    monkeypatch.setattr("recollect.derive.worker._TURN", 0)  # seconds until it looks for other work
     with opened(tmp_path / "memory.db") as memory:
-        memory.work(once=True)
-        made = memory.index().embedder
+        memory.upkeep.work(once=True)
+        made = memory.upkeep.index().embedder
         assert made is not None
         assert not made.is_outdated
         assert found(memory, "where is the heron")
@@ -265,11 +265,11 @@ def test_a_reindex_that_is_stopped_again_and_again_ends(tmp_path: Path, monkeypa
     runs = 0
     while True:
         with opened(tmp_path / "memory.db") as memory:
-            made = memory.index().embedder
+            made = memory.upkeep.index().embedder
             if made is not None and not made.is_outdated:
                 break
             assert found(memory, "where is the heron")
-            reindex(memory._space, memory._ingest, stop=lambda: True)
+            reindex(memory.handle.space, memory.handle.ingest, stop=lambda: True)
             runs += 1
             assert runs < 20
     assert runs > 2
@@ -298,11 +298,11 @@ def test_an_embedder_of_another_size_is_refused_before_anything_is_written(tmp_p
     path = tmp_path / "memory.db"
     with opened(path) as memory:
         prepare(memory)
-        small = Memory(SQLiteStore(path, durable=False), Small())  # type: ignore[arg-type]
+        small = Memory(Handle(SQLiteStore(path, durable=False), Small()))  # type: ignore[arg-type]
         for write in (
             lambda: small.store_message("Small.", conversation_id="C"),
             lambda: small.update_message("A", "Small."),
-            lambda: small.restore_message("D"),
+            lambda: small.restore("D"),
         ):
             with pytest.raises(StoreError):
                 write()
@@ -317,11 +317,11 @@ def test_an_embedder_of_another_size_is_refused_before_anything_is_written(tmp_p
 def test_quality_vectors_are_taken_over(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         prepare(memory)
-        made = memory.embed()
-        assert made == memory.stats().quality > 0
-        memory.reindex()
-        assert memory.stats().quality == made
-        assert memory.embed() == 0
+        made = memory.upkeep.embed()
+        assert made == memory.upkeep.stats().quality > 0
+        memory.upkeep.reindex()
+        assert memory.upkeep.stats().quality == made
+        assert memory.upkeep.embed() == 0
         assert memory.search("heron", mode="quality").mode == "quality"
         assert_coherent(memory)
 
@@ -330,9 +330,9 @@ def test_quality_vectors_are_taken_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["an edit", "a forgetting", "the same once more"])
 def test_quality_vectors_never_belong_to_other_words(tmp_path: Path, name: str, step: int) -> None:
     """What is embedded while its message is edited, forgotten or indexed anew belongs to nothing any more."""
-    for memory in at_every_moment(tmp_path, with_vectors, lambda m: m.embed(), INTRUSIONS[name], 0, step):
+    for memory in at_every_moment(tmp_path, with_vectors, lambda m: m.upkeep.embed(), INTRUSIONS[name], 0, step):
         assert_coherent(memory)
-        memory.embed()
-        counts = memory.stats()
+        memory.upkeep.embed()
+        counts = memory.upkeep.stats()
         assert counts.quality == counts.said_passages
         assert_coherent(memory)

@@ -28,15 +28,15 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def asked(memory: Memory, text: str = "Which pot?", **about: str) -> None:
-    memory.record_request("mcp", memory.prepare_context(text).parts, text=text, **about)
+    memory.integration.record_request("mcp", memory.prepare_context(text).parts, text=text, **about)
 
 
 def test_the_newest_is_told_first_with_parts_tokens_and_ids(memory: Memory) -> None:
     said = memory.store_message("The spare key is under the third pot.", conversation_id="Pots")
     context = memory.prepare_context("Which pot?")
     asked(memory, "Which pot?")
-    memory.record_request("proxy", context.parts, conversation_id="Pots", message_id=said.id)
-    newest, before = memory.requests()
+    memory.integration.record_request("proxy", context.parts, conversation_id="Pots", message_id=said.id)
+    newest, before = memory.integration.requests()
     assert (newest.by, newest.conversation_id, newest.message_id) == ("proxy", "Pots", said.id)
     assert newest.text == said.content
     assert (before.by, before.conversation_id, before.message_id, before.text) == ("mcp", None, None, "Which pot?")
@@ -51,8 +51,8 @@ def test_it_is_bounded(memory: Memory) -> None:
     now = utc_now()
     for number in range(MOST + 7):
         at = now + timedelta(seconds=number)
-        keep(memory._space, Requested(at=at, by="mcp", parts=(Given("facts", number),)))
-    found = memory.requests(1_000)
+        keep(memory.handle.space, Requested(at=at, by="mcp", parts=(Given("facts", number),)))
+    found = memory.integration.requests(1_000)
     assert [one.tokens for one in found] == list(range(MOST + 6, 6, -1))
     assert_coherent(memory)
 
@@ -62,39 +62,39 @@ def test_what_is_forgotten_leaves_it(memory: Memory) -> None:
     other = memory.store_message("The pot on the left is blue.", conversation_id="Blue")
     asked(memory, "Where is the spare key, under the third pot?")
     context = memory.prepare_context("Which pot?")
-    memory.record_request("proxy", context.parts, message_id=other.id)
-    memory.record_request("proxy", [Given("relevant", 9, (other.id,))], message_id=other.id)
+    memory.integration.record_request("proxy", context.parts, message_id=other.id)
+    memory.integration.record_request("proxy", [Given("relevant", 9, (other.id,))], message_id=other.id)
     memory.forget(first.id)
-    (left,) = memory.requests()
+    (left,) = memory.integration.requests()
     assert left.ids == [other.id]
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         assert not view.get(recollect.record.Message, [first.id])[0].content
     asked(memory)
-    assert len(memory.requests()) == 2, "its place is taken again"
+    assert len(memory.integration.requests()) == 2, "its place is taken again"
 
 
 def test_namespaces_know_nothing_of_each_other(memory: Memory) -> None:
     memory.store_message("The tide comes at six.")
     asked(memory)
-    assert memory.beside("other").requests() == []
+    assert memory.beside("other").integration.requests() == []
 
 
 def test_nothing_is_recorded_while_recording_is_paused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.store_message("The tide comes at six.")
     Recording.own().pause()
     asked(memory)
-    assert memory.requests() == []
+    assert memory.integration.requests() == []
     Recording.own().resume()
     monkeypatch.setenv("RECOLLECT_RECORD", "no")
     asked(memory)
-    assert memory.requests() == []
+    assert memory.integration.requests() == []
 
 
 def test_no_secret_is_kept_with_it(memory: Memory) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     memory.store_message("The tide comes at six.")
     asked(memory, f"What was the tide, token {secret}?")
-    assert secret not in memory.requests()[0].text
+    assert secret not in memory.integration.requests()[0].text
 
 
 @pytest.mark.parametrize("before", ["postgres://app:", "password: ", "OPENAI_API_KEY=sk-proj-"])
@@ -104,17 +104,17 @@ def test_nothing_of_a_secret_is_told_where_a_text_is_cut(memory: Memory, before:
         memory.store_message(f"{'so it is ' * 20}"[:at] + f" {before}{secret}@db.internal, and more").id
         for at in range(80, 116)
     ]
-    memory.record_request("mcp", [Given("relevant", 9, tuple(told))])
-    (request,) = memory.requests()
+    memory.integration.record_request("mcp", [Given("relevant", 9, tuple(told))])
+    (request,) = memory.integration.requests()
     assert len(request.items) == len(told)
     assert not [item.text for item in request.items.values() if secret[:3] in item.text]
 
 
 def test_a_deleted_message_stays_named(memory: Memory) -> None:
     said = memory.store_message("The tide comes at six.", conversation_id="Sea")
-    memory.record_request("chat", [Given("relevant", 9, (said.id, NodeId("GONE")))])
-    assert memory.requests()[0].items[said.id].is_used
+    memory.integration.record_request("chat", [Given("relevant", 9, (said.id, NodeId("GONE")))])
+    assert memory.integration.requests()[0].items[said.id].is_used
     memory.delete(said.id)
-    (request,) = memory.requests()
+    (request,) = memory.integration.requests()
     assert request.ids == [said.id]
     assert not request.items[said.id].is_used

@@ -22,7 +22,7 @@ NOON = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with opened(tmp_path / "memory.db") as memory:
         yield memory
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 class Block:
@@ -128,10 +128,10 @@ def test_a_time_is_taken_however_it_is_written(memory: Memory, when: Any) -> Non
         (lambda m: m.store_messages({"content": "x"}), "messages"),
         (lambda m: m.store_tool_call(None, "{}", "", "a"), "name"),
         (lambda m: m.store_tool_call("t", "{}", "", "a", metadata=7), "metadata"),
-        (lambda m: m.store_tool_calls("t", "a"), "calls"),
+        (lambda m: m.integration.store_tool_calls("t", "a"), "calls"),
         (lambda m: m.update_message("a", None), "content"),
         (lambda m: m.update_message(7, "x"), "id"),
-        (lambda m: m.update_messages(None), "changes"),
+        (lambda m: m.integration.update_messages(None), "changes"),
         (lambda m: m.forget(None), "ids"),
         (lambda m: m.forget(["a", "b"]), "ids"),
         (lambda m: m.delete(7), "ids"),
@@ -143,12 +143,12 @@ def test_what_cannot_be_is_said_with_its_name(memory: Memory, call: Callable[[An
     with pytest.raises(InvalidInput, match=named) as told:
         call(memory)
     assert told.value.hint
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
 
 
 @pytest.mark.parametrize("id", [None, 7, "nothing"])
 def test_an_id_of_nothing_is_not_found(memory: Memory, id: Any) -> None:
-    for call in (memory.conversation, memory.delete_message, memory.restore_message, memory.pin_fact):
+    for call in (memory.conversation, memory.delete, memory.restore, memory.knowledge.pin_fact):
         with pytest.raises((NotFound, InvalidInput)):
             call(id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,30 @@ from typing import Any
 import pytest
 
 import recollect
+from recollect.answer.tools import Toolbox
 from recollect.errors import InvalidInput, RecollectError
 from recollect.memory import Memory
+from recollect.memory.integration import Integration
+from recollect.memory.knowledge import Knowledge
+from recollect.memory.upkeep import Upkeep
 from recollect.testing import FakeModel
 
-CALLS = sorted(
-    name
-    for name in dir(Memory)
-    if not name.startswith("_") and inspect.isfunction(getattr(Memory, name)) and name != "close"
-)
+#: The parts of the façade, and how each is reached.
+PARTS: dict[type, Callable[[Memory], Any]] = {
+    Memory: lambda memory: memory,
+    Knowledge: lambda memory: memory.knowledge,
+    Upkeep: lambda memory: memory.upkeep,
+    Integration: lambda memory: memory.integration,
+    Toolbox: lambda memory: memory.toolbox(),
+}
+CALLS = {
+    name: part
+    for part in PARTS
+    for name in sorted(dir(part))
+    if name[0] != "_" and inspect.isfunction(getattr(part, name))
+}
+#: What takes anything, or nothing that is odd.
+del CALLS["close"], CALLS["call"], CALLS["schemas"]
 #: What a call needs beside the argument that is tried.
 NEEDED: dict[str, dict[str, Any]] = {
     "store_tool_call": {"message_id": "m"},
@@ -53,13 +68,13 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     folder = tmp_path_factory.mktemp("odd")
     with recollect.open(folder / "memory.db", model=FakeModel(), durable=False, background=False) as memory:
         memory.store_message("I live in Leeds with my dog Luna.", conversation_id="c", id="m", title="At the vet")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 
 def tried(memory: Memory, call: str, name: str, value: Any) -> RecollectError | None:
     """What a call says to this argument, with something that fits for those that it needs."""
-    parameters = inspect.signature(getattr(Memory, call)).parameters
+    parameters = inspect.signature(getattr(CALLS[call], call)).parameters
     various = parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
     named = {
         one.name: NEEDED.get(call, {}).get(one.name, "Luna")
@@ -72,9 +87,9 @@ def tried(memory: Memory, call: str, name: str, value: Any) -> RecollectError | 
     try:
         before = [named.pop("keep")] if "keep" in named and various else []
         done = (
-            getattr(memory, call)(*before, value, **named)
+            getattr(PARTS[CALLS[call]](memory), call)(*before, value, **named)
             if various
-            else getattr(memory, call)(**named, **{name: value})
+            else getattr(PARTS[CALLS[call]](memory), call)(**named, **{name: value})
         )
         if isinstance(done, Generator):
             list(done)
@@ -84,7 +99,7 @@ def tried(memory: Memory, call: str, name: str, value: Any) -> RecollectError | 
 
 
 def parameters_of(call: str) -> list[str]:
-    return [name for name in inspect.signature(getattr(Memory, call)).parameters if name != "self"]
+    return [name for name in inspect.signature(getattr(CALLS[call], call)).parameters if name != "self"]
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -113,7 +128,7 @@ def test_what_no_call_takes_is_named_with_what_to_give(memory: Memory, call: str
         assert problem.hint.startswith("Give ")
 
 
-@pytest.mark.parametrize("call", ["forget", "delete", "restore", "delete_message", "restore_message"])
+@pytest.mark.parametrize("call", ["forget", "delete", "restore"])
 def test_a_broken_id_is_not_mended_to_that_of_another(memory: Memory, call: str) -> None:
     memory.store_message("It is mine.", id="mine \ufffd", conversation_id="mended")
     with pytest.raises(InvalidInput, match="is 'mine"):
@@ -123,7 +138,7 @@ def test_a_broken_id_is_not_mended_to_that_of_another(memory: Memory, call: str)
 
 def test_a_broken_namespace_is_not_mended_to_another(memory: Memory) -> None:
     memory.beside("mine-\ufffd").store_message("It is mine.")
-    for call in (memory.beside, memory.drop_namespace):
+    for call in (memory.beside, memory.upkeep.drop_namespace):
         with pytest.raises(InvalidInput):
             call("mine-\ud83d")
-    assert "mine-\ufffd" in memory.namespaces()
+    assert "mine-\ufffd" in memory.upkeep.namespaces()

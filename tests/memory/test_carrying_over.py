@@ -21,7 +21,7 @@ from tests.exports import chat, dump_of, export, file, first_hit, node, opened, 
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with opened(tmp_path / "memory.db") as memory:
         yield memory
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def finds(memory: Memory, words: str) -> list[str]:
@@ -50,7 +50,7 @@ def test_a_dump_is_read_back_without_loss(memory: Memory, tmp_path: Path) -> Non
     live = memory.store_message("Where is the heron?", speaker="Anna", metadata={"deep": {"x": [1, None, 2.5]}})
     memory.store_tool_call("tides", "{}", "high", live.id)
     memory.update_message(live.id, "Where is the otter?")
-    memory.delete_message(live.id)
+    memory.delete(live.id)
     said = Node(stable_id("n"), NodeKind.FACT, "Anna", "likes otters", origin=Origin.SAID, body={"since": [2024]})
     made = Node(stable_id("m"), NodeKind.TOPIC, "birds", "herons and such", made_by="topics-1")
     edges = [
@@ -58,7 +58,7 @@ def test_a_dump_is_read_back_without_loss(memory: Memory, tmp_path: Path) -> Non
         Edge(said.id, "RELATED_TO", live.id, name="USES"),
         Edge(said.id, "RELATED_TO", live.id, name="REPLACES"),
     ]
-    memory._space.write(Change(put=[said, made], edges=edges))
+    memory.handle.space.write(Change(put=[said, made], edges=edges))
 
     path = tmp_path / "dump.jsonl"
     assert memory.export(path) == 3 + 2 + 1 + 3  # conversations, documents, nodes that are not derived, edges
@@ -67,12 +67,12 @@ def test_a_dump_is_read_back_without_loss(memory: Memory, tmp_path: Path) -> Non
         report = other.import_file(path)
         assert not report.problems
         assert dump_of(other) == path.read_bytes()
-        assert other.check() == []
+        assert other.upkeep.check() == []
         assert other.import_file(path).written.same == 3
         assert dump_of(other) == path.read_bytes()
         assert first_hit(other, "spelt") is not None
         assert finds(other, "the otter") == []  # deleted there, deleted here
-        other.restore_message(live.id)
+        other.restore(live.id)
         assert finds(other, "the otter") == [live.id]
 
 
@@ -88,8 +88,8 @@ def test_a_damaged_line_of_a_dump_costs_itself(memory: Memory, tmp_path: Path) -
             "dump.jsonl line 2", "dump.jsonl line 3", "dump.jsonl line 4", "dump.jsonl",
         ]  # fmt: skip
         assert "ends early" in report.problems[-1].reason
-        assert other.stats().conversations == 1
-        assert other.check() == []
+        assert other.upkeep.stats().conversations == 1
+        assert other.upkeep.check() == []
 
 
 def test_an_export_that_is_cut_off_leaves_the_old_file_as_it_was(memory: Memory, tmp_path: Path) -> None:

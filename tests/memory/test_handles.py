@@ -49,8 +49,8 @@ USES: dict[str, Callable[[Memory], object]] = {
     "chat behind": behind,
     "research": lambda handle: handle.research("the dog"),
     "facts": lambda handle: handle.store_fact("dog", "Rex is allergic to chicken"),
-    "consolidate": lambda handle: handle.consolidate(),
-    "work": lambda handle: handle.work(namespaces=[handle.namespace], once=True),
+    "consolidate": lambda handle: handle.upkeep.consolidate(),
+    "work": lambda handle: handle.upkeep.work(namespaces=[handle.namespace], once=True),
     "tools": lambda handle: handle.toolbox().call("vector_search", {"query": "dog"}),
 }
 

@@ -11,7 +11,7 @@ import pytest
 import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, NotFound, StoreError
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record import Part, PartKind, Role, namespace
 from recollect.text.clean import CLOSE, OPEN
 from tests.exports import archive, chat, dump_of, export, first_hit, opened
@@ -25,7 +25,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
     """Empty at first; whatever a test has done to it, it is whole in the end."""
     with opened(tmp_path / "memory.db") as memory:
         yield memory
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def finds(memory: Memory, words: str) -> list[str]:
@@ -100,7 +100,7 @@ def test_a_time_at_which_nothing_can_have_been_said_is_refused(memory: Memory, y
         memory.store_tool_call("clock", {}, "late", stored.id, timestamp=then)
     with pytest.raises(InvalidInput, match="No fact holds since"):
         memory.store_fact("It is so.", since=then.replace(year=max(1, then.year - 500)))
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
 
 
 def test_a_long_message_is_cut_in_chunks_and_found_by_every_part_of_it(memory: Memory) -> None:
@@ -127,7 +127,7 @@ def test_an_append_that_was_tried_twice_is_one(memory: Memory) -> None:
         memory.store_message("Something else", id="M1", conversation_id="C1")
     with pytest.raises(InvalidInput, match="Another message already has the ID M1"):
         memory.store_message("Hello", id="M1", conversation_id="C2")
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
 
 
 def test_messages_and_conversations_share_no_id(memory: Memory) -> None:
@@ -136,7 +136,7 @@ def test_messages_and_conversations_share_no_id(memory: Memory) -> None:
     for message, conversation in (("C1", "C1"), ("C1", "C2"), ("M2", "M1"), ("X", "X")):
         with pytest.raises(InvalidInput, match="cannot share an ID"):
             memory.store_message("Hello", id=message, conversation_id=conversation)
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
     assert finds(memory, "Hello") == ["M1"]
 
 
@@ -178,12 +178,12 @@ def test_a_tool_call_is_kept_with_its_result_and_found_on_request(memory: Memory
     asked = memory.store_message("How high is the tide?", timestamp=NOON)
     call = memory.store_tool_call("tide_table", '{"port": "Ostend"}', "4.7 metres at noon", asked.id)
     assert (call.name, call.result) == ("tide_table", "4.7 metres at noon")
-    assert memory.tool_calls([call.id]) == [call]
+    assert memory.integration.tool_calls([call.id]) == [call]
     found = first_hit(memory, "metres at noon", kind="tool")
     assert found is not None
     assert (found.id, found.parent_id) == (call.result_message_id, asked.id)
     assert first_hit(memory, "Ostend", kind="tool") is not None
-    assert memory.stats().by_kind == {"said": 1, "tool": 1}
+    assert memory.upkeep.stats().by_kind == {"said": 1, "tool": 1}
 
 
 def test_several_tool_calls_of_one_message_are_no_branches(memory: Memory) -> None:
@@ -192,7 +192,7 @@ def test_several_tool_calls_of_one_message_are_no_branches(memory: Memory) -> No
         memory.store_tool_call("tide_table", port, f"high at {port}", asked.id)
     memory.store_message("High everywhere.", "assistant", conversation_id=asked.conversation_id)
     assert len(contents(memory, asked.conversation_id, active=True)) == 5
-    assert memory.stats().tool_calls == 3
+    assert memory.upkeep.stats().tool_calls == 3
 
 
 # --- update, delete, restore ---------------------------------------------------------------------------------------
@@ -211,18 +211,18 @@ def test_an_update_keeps_the_id_and_the_history(memory: Memory) -> None:
 
 def test_a_result_whose_caller_was_deleted_is_opened_as_a_message(memory: Memory) -> None:
     asked = memory.store_message("Look at the weir.")
-    memory.delete_message(asked.id)
+    memory.delete(asked.id)
     call = memory.store_tool_call("look", "{}", "Two herons at the weir.", asked.id)
-    (found,) = memory.vector_search("herons", 1)
+    (found,) = memory.toolbox().vector_search("herons", 1)
     assert (found.type, found.id) == ("message", call.result_message_id)
-    assert memory.get_message_by_id(found.id).content == "Two herons at the weir."
+    assert memory.toolbox().get_message_by_id(found.id).content == "Two herons at the weir."
 
 
 def test_a_call_is_found_by_the_same_words_however_it_came_in(memory: Memory) -> None:
     asked = memory.store_message("heron")
     memory.store_tool_call("tides", "heron", "high at noon", asked.id)
     before = [hit.best.message.id for hit in memory.search("tides", group_by="message", kind="all")]
-    memory.reindex()
+    memory.upkeep.reindex()
     assert [hit.best.message.id for hit in memory.search("tides", group_by="message", kind="all")] == before
 
 
@@ -243,24 +243,24 @@ def test_what_is_deleted_is_in_no_search_and_no_count_and_can_be_restored(memory
     answer = first_hit(memory, "consult the almanac")
     assert answer is not None
     assert first_hit(memory, "Ostend", kind="tool") == answer
-    memory.delete_message(answer.id)
+    memory.delete(answer.id)
     assert finds(memory, "consult the almanac") == []
     assert finds(memory, "Ostend") == []
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
     assert memory.messages([answer.id])[0].deleted
-    memory.restore_message(answer.id)
+    memory.restore(answer.id)
     assert first_hit(memory, "consult the almanac") == answer
     assert first_hit(memory, "Ostend", kind="tool") == answer
-    memory.restore_message(answer.id)  # twice is once
+    memory.restore(answer.id)  # twice is once
     assert dump_of(memory) == before
 
 
 def test_a_deleted_message_can_be_edited_and_stays_deleted(memory: Memory) -> None:
     stored = memory.store_message("Where is the zeppelin?", timestamp=NOON)
-    memory.delete_message(stored.id)
+    memory.delete(stored.id)
     memory.update_message(stored.id, "Where is the airship?")
     assert finds(memory, "airship") == []
-    memory.restore_message(stored.id)
+    memory.restore(stored.id)
     assert finds(memory, "airship") == [stored.id]
 
 
@@ -279,7 +279,7 @@ def test_everything_that_search_needs_can_be_made_again(memory: Memory, tmp_path
     )
     memory.store_message("Bread and otters")
     before, dumped = searches(memory), dump_of(memory)
-    assert memory.reindex() == memory.stats().messages
+    assert memory.upkeep.reindex() == memory.upkeep.stats().messages
     assert searches(memory) == before
     assert dump_of(memory) == dumped
 
@@ -289,7 +289,7 @@ def test_another_handle_sees_what_was_made_again(memory: Memory, tmp_path: Path)
     memory.store_message("An otter")
     with opened(tmp_path / "memory.db") as reader:
         before = searches(reader)
-        memory.reindex()
+        memory.upkeep.reindex()
         assert searches(reader) == before
 
 
@@ -298,10 +298,10 @@ def test_quality_vectors_are_made_newest_first_and_only_once(memory: Memory) -> 
     for i in range(5):
         memory.store_message(f"otter {i}", conversation_id=talk)
     steps: list[tuple[int, int]] = []
-    assert memory.embed(limit=2, progress=lambda made, wanted: steps.append((made, wanted))) == 2
-    assert (memory.stats().quality, memory.stats().said_passages) == (2, 6)
-    assert memory.embed() == 4
-    assert memory.embed() == 0
+    assert memory.upkeep.embed(limit=2, progress=lambda made, wanted: steps.append((made, wanted))) == 2
+    assert (memory.upkeep.stats().quality, memory.upkeep.stats().said_passages) == (2, 6)
+    assert memory.upkeep.embed() == 4
+    assert memory.upkeep.embed() == 0
     assert steps == [(2, 2)]
     results = memory.search("heron", mode="quality", group_by="message")
     assert results.mode == "quality"
@@ -313,7 +313,7 @@ def test_quality_vectors_are_made_newest_first_and_only_once(memory: Memory) -> 
 
 def test_a_namespace_shows_nothing_of_another(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "memory.db", durable=False)
-    rex, luna = (Memory(store, embedder(), namespace(f"acme/{name}")) for name in ("rex", "luna"))
+    rex, luna = (Memory(Handle(store, embedder(), namespace(f"acme/{name}"))) for name in ("rex", "luna"))
     bone = rex.store_message("The bone is under the quince.", title="Bones", speaker="Rex", timestamp=NOON)
     luna.store_message("The fish is in the larder.", timestamp=NOON)
     assert luna.search("bone quince", group_by="message").hits == ()
@@ -324,18 +324,18 @@ def test_a_namespace_shows_nothing_of_another(tmp_path: Path) -> None:
     assert luna.messages([bone.id]) == []
     assert luna.conversations(title="Bones") == []
     assert b"bone" not in dump_of(luna)
-    assert (luna.stats().messages, rex.stats().messages) == (1, 1)
+    assert (luna.upkeep.stats().messages, rex.upkeep.stats().messages) == (1, 1)
     for refused in (luna.conversation, luna.resolve):
         with pytest.raises(NotFound):
             refused(bone.conversation_id)
     with pytest.raises(NotFound):
-        luna.delete_message(bone.id)
+        luna.delete(bone.id)
     with pytest.raises(NotFound):
         luna.update_message(bone.id, "mine")
     luna.store_message("My own bone", id=bone.id, conversation_id=bone.conversation_id)  # equal ids are strangers
     assert rex.messages([bone.id]) == [bone]
-    assert rex.namespaces() == ["acme/luna", "acme/rex"]
-    assert rex.check() == luna.check() == []
+    assert rex.upkeep.namespaces() == ["acme/luna", "acme/rex"]
+    assert rex.upkeep.check() == luna.upkeep.check() == []
     store.close()
 
 
@@ -347,10 +347,10 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound, match="No message has the ID nothing"):
         memory.update_message("nothing", "words")
     with pytest.raises(NotFound):
-        memory.delete_message(stored.id, "nothing")
+        memory.delete(stored.id, "nothing")
     assert not memory.messages([stored.id])[0].deleted  # all or nothing
     with pytest.raises(NotFound):
-        memory.restore_message("nothing")
+        memory.restore("nothing")
     with pytest.raises(NotFound):
         memory.store_tool_call("x", "", "", "nothing")
     with pytest.raises(NotFound):
@@ -360,7 +360,7 @@ def test_what_is_not_there_is_not_found(memory: Memory) -> None:
     with pytest.raises(NotFound) as caught:
         memory.conversation("nothing")
     assert "recollect list" in caught.value.hint
-    assert memory.stats().messages == 1
+    assert memory.upkeep.stats().messages == 1
 
 
 def test_what_cannot_be_used_is_refused_with_what_can(memory: Memory) -> None:
@@ -390,7 +390,7 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     memory = opened(tmp_path / "memory.db")
     memory.close()
     with pytest.raises(StoreError, match="is closed") as caught:
-        memory.stats()
+        memory.upkeep.stats()
     assert "recollect.open" in caught.value.hint
 
 

@@ -79,11 +79,11 @@ class Histories(RuleBasedStateMachine):
 
     @rule(message=stored)
     def delete(self, message: Message) -> None:
-        self.memory.delete_message(message.id)
+        self.memory.delete(message.id)
 
     @rule(message=stored)
     def restore(self, message: Message) -> None:
-        self.memory.restore_message(message.id)
+        self.memory.restore(message.id)
 
     @rule(
         target=stored,
@@ -107,27 +107,27 @@ class Histories(RuleBasedStateMachine):
     @rule()
     def bring_in_its_own_dump(self) -> None:
         before = dump_of(self.memory)
-        if self.memory.stats().conversations:
+        if self.memory.upkeep.stats().conversations:
             self.memory.import_file(file(self.folder / "own.jsonl", before))
             assert dump_of(self.memory) == before
 
     @rule()
     def make_again(self) -> None:
-        self.memory.reindex()
+        self.memory.upkeep.reindex()
 
     @invariant()
     def everything_holds(self) -> None:
-        assert self.memory.check() == []
+        assert self.memory.upkeep.check() == []
 
     def carry_over(self) -> None:
         """Into an empty memory, and back from there."""
         dumped = file(self.folder / "dump.jsonl", dump_of(self.memory))
-        if not self.memory.stats().conversations:
+        if not self.memory.upkeep.stats().conversations:
             return
         with opened(self.folder / "other.db") as other:
             assert other.import_file(dumped).problems == []
             assert dump_of(other) == dumped.read_bytes()
-            assert other.check() == []
+            assert other.upkeep.check() == []
             assert found(other) == found(self.memory)
 
 

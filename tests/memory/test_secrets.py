@@ -13,7 +13,7 @@ from benchmarks.secret_texts.values import pem
 from recollect.context.budget import shortened
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.base import Vectors
 from recollect.models.embedding.remote import _parts
 from recollect.record import Part, PartKind
@@ -57,7 +57,7 @@ def model() -> FakeModel:
 @pytest.fixture
 def memory(tmp_path: Path, model: FakeModel) -> Iterator[Memory]:
     """Secrets in messages, a title, a tool call, an attachment, a document and a fact."""
-    memory = Memory(SQLiteStore(tmp_path / "store" / "memory.db", durable=False), embedder(), model=model)
+    memory = Memory(Handle(SQLiteStore(tmp_path / "store" / "memory.db", durable=False), embedder(), model=model))
     (tmp_path / "store").mkdir(exist_ok=True)
     stored = memory.store_messages(
         [{"content": text, "role": role} for role, text in TOLD], conversation_id="C", title=f"{GITHUB} for Peniche"
@@ -77,7 +77,7 @@ def memory(tmp_path: Path, model: FakeModel) -> Iterator[Memory]:
 
 
 def test_a_context_has_masks_in_the_place_of_secrets(memory: Memory) -> None:
-    memory.consolidate()
+    memory.upkeep.consolidate()
     for asked in (QUESTION, "Peniche", "the file of the Peniche server", "router"):
         for budget in (2_000, 10_000):
             context = memory.prepare_context(asked, budget=budget)
@@ -94,7 +94,7 @@ def test_what_the_asking_text_itself_tells_stays(memory: Memory) -> None:
 
 
 def test_the_tools_answer_with_masks(memory: Memory) -> None:
-    memory.consolidate()
+    memory.upkeep.consolidate()
     calls: list[tuple[str, dict[str, Any]]] = [
         ("vector_search", {"query": "key of the Peniche server"}),
         ("search_and_retrieve", {"query": "password of the Peniche router"}),
@@ -116,11 +116,11 @@ def test_the_tools_answer_with_masks(memory: Memory) -> None:
 
 
 def test_a_piece_of_a_text_tells_no_part_of_a_secret(memory: Memory) -> None:
-    text = memory.get_message_by_id("LONG").content
+    text = memory.toolbox().get_message_by_id("LONG").content
     at = text.index(OPENAI)
     for start in range(at - 20, at + len(OPENAI), 7):
         for length in (30, 60, 100):
-            assert told_of(memory.masked(text[start : start + length])) == []
+            assert told_of(memory.integration.masked(text[start : start + length])) == []
 
 
 @pytest.mark.parametrize("asks", ["ask", "chat", "research", "consolidate"])
@@ -129,7 +129,7 @@ def test_prompts_of_our_own_have_masks(memory: Memory, model: FakeModel, asks: s
         "ask": lambda: memory.ask(QUESTION),
         "chat": lambda: memory.chat("C", QUESTION),
         "research": lambda: memory.research(QUESTION),
-        "consolidate": memory.consolidate,
+        "consolidate": memory.upkeep.consolidate,
     }
     made[asks]()
     assert any("Peniche" in prompt for prompt in model.prompts)
@@ -149,7 +149,7 @@ def test_a_person_sees_and_finds_everything_as_it_came(memory: Memory) -> None:
 
 
 def test_secrets_are_listed_without_their_words(memory: Memory) -> None:
-    found = memory.secrets()
+    found = memory.upkeep.secrets()
     assert told_of(found) == []
     assert {(one.kind, one.where) for one in found} == {
         ("GitHub token", "title"),
@@ -159,26 +159,26 @@ def test_secrets_are_listed_without_their_words(memory: Memory) -> None:
         ("AWS access key", "message"),  # of the attachment, and of the result of the tool
         ("GitHub token", "tool_call"),
     }
-    assert len(memory.secrets(sources="recollect")) == len(found)
+    assert len(memory.upkeep.secrets(sources="recollect")) == len(found)
     with pytest.raises(InvalidInput):
-        memory.secrets(sources="chatgtp")
+        memory.upkeep.secrets(sources="chatgtp")
 
 
 def test_secrets_on_neo4j(neo4j_place: str) -> None:
     with recollect.open(neo4j_place) as memory:
         memory.store_message(f"The Peniche server has the key {OPENAI}", conversation_id="C", title=f"Key {OPENAI}")
         memory.store_message(f"the password: {PASSWORD}", conversation_id="C", id="P")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         context = memory.prepare_context("the key of the Peniche server")
         assert "[secret: OpenAI key]" in context.text
         assert told_of(context) == []
-        assert memory.forget_secrets().kinds == {"OpenAI key": 1, "password": 1}
-        assert memory.secrets() == []
+        assert memory.upkeep.forget_secrets().kinds == {"OpenAI key": 1, "password": 1}
+        assert memory.upkeep.secrets() == []
         assert told_of(dump_of(memory).decode()) == []
         memory.store_message(f"so it is {PASSWORD}", conversation_id="C", id="Q")
-        assert memory.get_message_by_id("Q").content == "so it is [secret: password]"
+        assert memory.toolbox().get_message_by_id("Q").content == "so it is [secret: password]"
         assert memory.search("Peniche", group_by="message")
-        assert not memory.check()
+        assert not memory.upkeep.check()
 
 
 # --- forgotten -----------------------------------------------------------------------------------------------------
@@ -196,23 +196,23 @@ def assert_gone(folder: Path) -> None:
 
 
 def test_what_is_forgotten_is_in_no_file_and_the_text_around_it_stays(memory: Memory, tmp_path: Path) -> None:
-    memory.consolidate()
+    memory.upkeep.consolidate()
     memory.update_message("LONG", f"Another wording, with {OPENAI}.")
     memory.delete("LONG")
-    while memory.maintain():
+    while memory.upkeep.maintain():
         pass
-    asked = memory.forget_secrets(dry_run=True)
+    asked = memory.upkeep.forget_secrets(dry_run=True)
     assert OPENAI in memory.conversation("C").messages[0].content
-    done = memory.forget_secrets()
+    done = memory.upkeep.forget_secrets()
     assert done == asked
     assert done.kinds == {"OpenAI key": 1, "GitHub token": 1, "AWS access key": 1, "password": 1, "private key": 1}
     assert_gone(tmp_path / "store")
-    assert memory.secrets() == []
+    assert memory.upkeep.secrets() == []
     first = memory.conversation("C").messages[0]
     assert first.content == TOLD[0][1].replace(OPENAI, "[secret: OpenAI key]")
     assert memory.conversation("C").conversation.title == "[secret: GitHub token] for Peniche"
     assert [f.value for f in memory.facts() if f.entity == "Peniche router"] == ["[secret: password]"]
-    memory.consolidate()
+    memory.upkeep.consolidate()
     memory.close()
     assert_gone(tmp_path / "store")
     with opened(tmp_path / "store" / "memory.db") as again:
@@ -228,16 +228,16 @@ def test_importing_again_does_not_bring_them_back(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     with opened(tmp_path / "store" / "memory.db") as memory:
         memory.import_file(first)
-        memory.forget_secrets()
-        before = memory.conversation_page(limit=10)
+        memory.upkeep.forget_secrets()
+        before = memory.integration.conversation_page(limit=10)
         report = memory.import_file(first)
         assert (report.written.new, report.written.changed) == (0, 0)
-        assert memory.conversation_page(limit=10) == before
+        assert memory.integration.conversation_page(limit=10) == before
         memory.import_file(grown)
         memory.import_file(other)
         memory.store_message(f"the password: {PASSWORD}", conversation_id="L")
         assert_gone(tmp_path / "store")
-        assert memory.stats().conversations == 3
+        assert memory.upkeep.stats().conversations == 3
         assert (
             memory.search("Once more", group_by="message")[0].best.message.content == "Once more: [secret: OpenAI key]"
         )
@@ -255,42 +255,42 @@ def two_sources(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memo
         memory.import_file(
             export(tmp_path, [chat(f"the key of the Faro server is {OPENAI}", f"and {AWS}", title="Faro")])
         )
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 
 def test_of_a_source_only_its_own_strings_go(two_sources: Memory, tmp_path: Path) -> None:
     memory = two_sources
-    mine = [one for one in memory.secrets() if one.source == "recollect" and one.where == "message"]
-    done = memory.forget_secrets(sources="chatgpt")
+    mine = [one for one in memory.upkeep.secrets() if one.source == "recollect" and one.where == "message"]
+    done = memory.upkeep.forget_secrets(sources="chatgpt")
     assert done.kinds == {"OpenAI key": 1, "AWS access key": 1}
-    assert memory.secrets(sources="chatgpt") == []
-    assert [one for one in memory.secrets() if one.source == "recollect" and one.where == "message"] == mine
-    assert OPENAI in memory.get_message_by_id("L1").content
+    assert memory.upkeep.secrets(sources="chatgpt") == []
+    assert [one for one in memory.upkeep.secrets() if one.source == "recollect" and one.where == "message"] == mine
+    assert OPENAI in memory.toolbox().get_message_by_id("L1").content
     assert AWS not in dump_of(memory).decode()
     memory.import_file(export(tmp_path / "again", [chat(f"once more {OPENAI}", "ok", name="d")]))
     memory.store_message(f"once more {OPENAI}", conversation_id="L", id="L2")
-    assert memory.secrets(sources="chatgpt") == []
-    assert OPENAI in memory.get_message_by_id("L2").content
-    assert not memory.check()
-    memory.forget_secrets()
+    assert memory.upkeep.secrets(sources="chatgpt") == []
+    assert OPENAI in memory.toolbox().get_message_by_id("L2").content
+    assert not memory.upkeep.check()
+    memory.upkeep.forget_secrets()
     assert OPENAI not in dump_of(memory).decode()
 
 
 def test_a_moved_memory_still_keeps_them_out(tmp_path: Path) -> None:
     with opened(tmp_path / "memory.db") as memory:
         memory.store_message(f"my key is {OPENAI}")
-        memory.forget_secrets()
+        memory.upkeep.forget_secrets()
         (tmp_path / "dump.jsonl").write_bytes(dump_of(memory))
     with opened(tmp_path / "other.db") as other:
         other.import_file(tmp_path / "dump.jsonl")
         other.store_message(f"again: {OPENAI}", id="M")
-        assert other.get_message_by_id("M").content == "again: [secret: OpenAI key]"
+        assert other.toolbox().get_message_by_id("M").content == "again: [secret: OpenAI key]"
 
 
 def test_a_forgetting_that_was_not_agreed_to_changes_nothing(memory: Memory) -> None:
     before = dump_of(memory)
-    assert memory.forget_secrets(confirm=lambda found: False).secrets == 0
+    assert memory.upkeep.forget_secrets(confirm=lambda found: False).secrets == 0
     assert dump_of(memory) == before
 
 
@@ -298,23 +298,23 @@ def test_words_that_a_secret_holds_stay_where_they_are_words(memory: Memory) -> 
     memory.store_message('password = "sunshine"', conversation_id="W", id="SECRET")
     memory.store_message("api_key = Kx9Production77LmQ20241105", conversation_id="W")
     memory.store_message("Sunshine in the production of 20241105, sunshine!", conversation_id="W", id="WORDS")
-    assert memory.masked("the production of 20241105 too") == "the production of 20241105 too"
-    memory.forget_secrets()
-    assert memory.get_message_by_id("WORDS").content == "Sunshine in the production of 20241105, sunshine!"
-    assert memory.get_message_by_id("SECRET").content == 'password = "[secret: password]"'
+    assert memory.integration.masked("the production of 20241105 too") == "the production of 20241105 too"
+    memory.upkeep.forget_secrets()
+    assert memory.toolbox().get_message_by_id("WORDS").content == "Sunshine in the production of 20241105, sunshine!"
+    assert memory.toolbox().get_message_by_id("SECRET").content == 'password = "[secret: password]"'
 
 
 def test_they_stay_away_when_everything_else_is_forgotten_too(memory: Memory, tmp_path: Path) -> None:
-    memory.forget_secrets()
+    memory.upkeep.forget_secrets()
     memory.forget(everything=True)
     memory.store_message(f"so it is {PASSWORD}", conversation_id="again", id="AGAIN")
-    assert memory.get_message_by_id("AGAIN").content == "so it is [secret: password]"
+    assert memory.toolbox().get_message_by_id("AGAIN").content == "so it is [secret: password]"
     assert_gone(tmp_path / "store")
 
 
 def test_a_forgetting_that_was_interrupted_is_completed(memory: Memory, tmp_path: Path) -> None:
     memory.store_message(f"so {PASSWORD} it is, and {OPENAI[60:]}", conversation_id="B")
-    write, left = type(memory._space).write, 3
+    write, left = type(memory.handle.space).write, 3
 
     def interrupted(self: object, change: Any) -> Any:
         nonlocal left
@@ -324,21 +324,21 @@ def test_a_forgetting_that_was_interrupted_is_completed(memory: Memory, tmp_path
         return write(self, change)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(type(memory._space), "write", interrupted)
+        patched.setattr(type(memory.handle.space), "write", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            memory.forget_secrets()
-    memory.forget_secrets()
+            memory.upkeep.forget_secrets()
+    memory.upkeep.forget_secrets()
     assert_gone(tmp_path / "store")
 
 
 def test_no_way_into_the_memory_brings_them_back(memory: Memory, tmp_path: Path) -> None:
-    memory.forget_secrets()
+    memory.upkeep.forget_secrets()
     fact = memory.store_fact(f"It has {GITHUB}", "key", entity="router", value=GITHUB, tags=[PASSWORD])
-    memory.edit_fact(fact.id, value=PASSWORD)
+    memory.knowledge.edit_fact(fact.id, value=PASSWORD)
     memory.store_message("Hello", conversation_id="N", speaker=GITHUB, metadata={GITHUB: "Ann"})
     with recollect.open(tmp_path / "other.db", background=False) as other:
         other.store_message("my key is " + "ghp_" + GITHUB[:3:-1])
-        other.forget_secrets()
+        other.upkeep.forget_secrets()
         (tmp_path / "dump.jsonl").write_bytes(dump_of(other))
     memory.import_file(tmp_path / "dump.jsonl")
     memory.store_message(f"{OPENAI} {AWS}", conversation_id="N")
@@ -350,9 +350,9 @@ def test_names_that_are_secrets_are_taken_out_and_each_keeps_its_value(memory: M
         "Hi", conversation_id="N", id="N1", speaker=GITHUB, metadata={GITHUB: 1, f"{AWS}": {OPENAI: 2}}
     )
     memory.store_message("Hi", conversation_id="N", id="N2", metadata={"ghp_" + GITHUB[:3:-1]: 3, GITHUB: 4})
-    memory.forget_secrets()
+    memory.upkeep.forget_secrets()
     assert_gone(tmp_path / "store")
-    kept = memory.get_message_by_id("N2").metadata
+    kept = memory.toolbox().get_message_by_id("N2").metadata
     assert (set(kept), {*kept.values()}) == ({"[secret: GitHub token]", "[secret: GitHub token] 2"}, {3, 4})
 
 
@@ -373,7 +373,7 @@ class RemoteEmbedder:
 
 def test_a_remote_embedder_is_sent_no_piece_of_a_secret(tmp_path: Path) -> None:
     remote = RemoteEmbedder()
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), remote) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False), remote)) as memory:
         memory.store_message(f"The key of the server:\n{KEY}\nKeep it. It is new. Nobody has it.")
         for words in range(3_985, 4_000):  # the edge of a chunk cuts it somewhere
             memory.store_message(f"{'word ' * words}{OPENAI} {'word ' * 300}")
@@ -386,11 +386,11 @@ def test_a_remote_embedder_is_sent_no_piece_of_a_secret(tmp_path: Path) -> None:
 
 def test_a_remote_embedder_is_sent_nothing_derived_that_tells_part_of_a_secret(tmp_path: Path) -> None:
     remote, half = RemoteEmbedder(), GITHUB[:20]
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), remote) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False), remote)) as memory:
         memory.store_message(f"The build server has {GITHUB}. My dog is called Luna.")
         memory.store_fact("The build server begins with " + half, entity="build server")
-        memory.consolidate()
-        memory.reindex()
+        memory.upkeep.consolidate()
+        memory.upkeep.reindex()
         memory.search(f"what begins with {half}")
         memory.prepare_context(f"what begins with {half}", budget=1_000)
         beside = memory.beside("another")
@@ -402,10 +402,10 @@ def test_a_remote_embedder_is_sent_nothing_derived_that_tells_part_of_a_secret(t
 def test_the_store_is_asked_once_for_the_secrets_of_texts_that_are_embedded_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), RemoteEmbedder()) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False), RemoteEmbedder())) as memory:
         asked: list[int] = []
-        masked = memory.masked
-        monkeypatch.setattr(memory, "masked", lambda value: asked.append(len(value)) or masked(value))
+        masked = memory.handle.masked
+        monkeypatch.setattr(memory.handle, "masked", lambda value: asked.append(len(value)) or masked(value))
         memory.store_messages([{"content": f"Bed {n} has beans."} for n in range(50)])
     assert max(asked) >= 50
     assert len(asked) < 10
@@ -439,5 +439,5 @@ def test_where_a_text_is_shortened_it_tells_no_part_of_a_password(tmp_path: Path
             text = f"{'so ' * words}postgres://app:{password}@db.example/shop{' and' * 20}"
             memory.store_message(text)
             for most in range(30, 100, 3):
-                masked = memory.masked(shortened(text, most))
+                masked = memory.integration.masked(shortened(text, most))
                 assert not any(password[at : at + 8] in masked for at in range(len(password) - 7)), masked

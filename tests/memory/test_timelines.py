@@ -19,53 +19,53 @@ def memory(tmp_path: Path) -> Memory:
     ]
     for text, moment, talk in said:
         opened.store_message(text, conversation_id=talk, title=talk, timestamp=moment)
-    opened.consolidate()
+    opened.upkeep.consolidate()
     return opened
 
 
 def test_each_message_counts_on_its_utc_day(memory: Memory) -> None:
-    timeline = memory.timeline()
+    timeline = memory.knowledge.timeline()
 
     assert timeline.days == ((date(2024, 1, 31), 1), (date(2024, 2, 1), 2))
     assert timeline.undated == 0
 
 
 def test_the_days_of_a_month_hold_its_conversations_in_their_order(memory: Memory) -> None:
-    (day,) = memory.days("2024-02")
+    (day,) = memory.knowledge.days("2024-02")
 
     assert [(row.conversation.title, row.messages) for row in day.rows] == [("walk", 1), ("recipe", 1)]
     assert memory.messages([day.rows[0].first])[0].content.startswith("And back")
-    assert [d.day for d in memory.days("2024-01 to 2024-02")] == [date(2024, 2, 1), date(2024, 1, 31)]
+    assert [d.day for d in memory.knowledge.days("2024-01 to 2024-02")] == [date(2024, 2, 1), date(2024, 1, 31)]
 
 
 def test_a_time_that_is_none_is_refused(memory: Memory) -> None:
     with pytest.raises(InvalidInput):
-        memory.days("the day of the walrus")
+        memory.knowledge.days("the day of the walrus")
 
 
 def test_what_was_deleted_is_on_no_day(memory: Memory) -> None:
     memory.delete("recipe")
 
-    assert [row.conversation.title for row in memory.days("2024-02")[0].rows] == ["walk"]
+    assert [row.conversation.title for row in memory.knowledge.days("2024-02")[0].rows] == ["walk"]
 
 
 def test_messages_that_mention_somebody_come_newest_first(memory: Memory) -> None:
-    assert [m.content.split()[0] for m in memory.mentions("ana")] == ["Ana", "And", "Ana"]
-    assert len(memory.mentions("Ana", limit=2)) == 2
+    assert [m.content.split()[0] for m in memory.knowledge.mentions("ana")] == ["Ana", "And", "Ana"]
+    assert len(memory.knowledge.mentions("Ana", limit=2)) == 2
 
 
 def test_messages_that_mention_two_mention_both(memory: Memory) -> None:
-    assert [m.content for m in memory.mentions("Ana", "Sintra")] == ["Ana and I walked to Sintra."]
+    assert [m.content for m in memory.knowledge.mentions("Ana", "Sintra")] == ["Ana and I walked to Sintra."]
 
 
 def test_nobody_is_mentioned_under_a_name_that_is_not_there(memory: Memory) -> None:
     with pytest.raises(NotFound):
-        memory.mentions("Zarathustra")
+        memory.knowledge.mentions("Zarathustra")
 
 
 def test_topics_stand_on_the_months_in_which_they_began(derived_store: Path) -> None:
     with recollect.open(derived_store, background=False) as memory:
-        bands = memory.timeline(3).bands
+        bands = memory.knowledge.timeline(3).bands
 
     assert len(bands) == 3
     for band in bands:

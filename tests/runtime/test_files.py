@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engines.choose import credentials
+from recollect.engines import credentials
 from recollect.errors import InvalidInput
 from recollect.runtime.files import Address, read_address, read_place
 

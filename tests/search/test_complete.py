@@ -176,7 +176,7 @@ def test_so_it_is_in_documents_in_a_server(neo4j_place: str, tmp_path: Path) -> 
 
 def assert_complete_in_documents(memory: Memory, query: str, **how: Any) -> None:
     sought, by_chunk = query.split(), how["group_by"] == "message"
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         chunks = view.passages(range(1, view.counts().passages + 1)) if by_chunk else []
         documents = [] if by_chunk else list(every(view, Document, Where()))
     wanted: set[Any] = {(chunk.owner_id, chunk.start) for chunk in chunks if any(word in chunk.text for word in sought)}

@@ -31,7 +31,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
                 memory.store_message(asked.format(number), **place)
                 memory.store_message(answered.format(number), "assistant", **place)
         memory.store_message("I'm allergic to rye flour.", conversation_id="H", timestamp=_BEGIN + timedelta(hours=3))
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 
@@ -75,7 +75,7 @@ def test_a_title_brings_its_own_conversation(tmp_path: Path) -> None:
             for number in range(6):
                 memory.store_message(text.format(number), conversation_id=title, title=title)
                 memory.store_message(f"Answer {number}: so it is.", "assistant", conversation_id=title)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         for query in ("Coast walks", "thyme"):
             found = memory.search(query)
             summaries = [hit for hit in found.derived if hit.kind == "summary"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.engines.sqlite.view import SQLiteView
+from recollect.engines.sqlite.engine import SQLiteView
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import Message
@@ -389,7 +389,7 @@ def test_the_quality_mode_gives_as_many_as_are_asked_for(tmp_path: Path) -> None
     with recollect.open(tmp_path / "quality.db") as memory:
         for n in range(150):
             memory.store_message(f"heron number {n} at the weir", conversation_id=f"C{n // 50}")
-        memory.embed()
+        memory.upkeep.embed()
         found = memory.search("heron at the weir", mode="quality", group_by="message", limit=140)
     assert found.mode == "quality"
     assert len(found) == 140
@@ -475,7 +475,7 @@ def test_days_in_a_question_are_counted_from_the_memorys_own_clock(tmp_path: Pat
     with recollect.open(tmp_path / "clock.db") as memory:
         memory.store_message("We talked about bread", conversation_id="A", timestamp=datetime(2020, 6, 3, tzinfo=UTC))
         memory.store_message("We talked about bread", conversation_id="B", timestamp=datetime(2020, 2, 3, tzinfo=UTC))
-        memory._clock = lambda: then
+        memory.handle.clock = lambda: then
         found = memory.search("what did I say last week about bread?")
     assert found[0].conversation.id == "A"
     assert "date" in found[0].best.why.terms

@@ -28,7 +28,7 @@ def ends(memory: Memory) -> tuple[NodeId, NodeId]:
     """The first and the last piece of a long message that stands among short ones."""
     memory.store_message("Good morning.", title="Navigation")
     stored = memory.store_message(LONG, title="Navigation")
-    pieces = memory.get_message_with_chunks(stored.id)
+    pieces = memory.toolbox().get_message_with_chunks(stored.id)
     assert len(pieces) > 2
     return pieces[0].id, pieces[-1].id
 
@@ -51,10 +51,10 @@ def test_a_short_message_names_no_piece(memory: Memory) -> None:
 
 
 def test_tools_name_the_pieces_and_load_them_where_there_is_room(memory: Memory, ends: tuple[NodeId, NodeId]) -> None:
-    found = memory.vector_search(QUERY)
+    found = memory.toolbox().vector_search(QUERY)
     (long,) = [one for one in found if one.chunk_ids]
     assert (set(long.chunk_ids), long.id) == (set(ends), long.chunk_ids[0])
     lines = memory.toolbox().call("vector_search", {"query": QUERY}).text.split("\n[")
     assert [line.count(ends[0]) + line.count(ends[1]) for line in lines if "also its chunks" in line] == [2]
-    assert set(ends) <= {one.id for one in memory.search_and_retrieve(QUERY)}
-    assert not set(ends) <= {one.id for one in memory.search_and_retrieve(QUERY, 1)}
+    assert set(ends) <= {one.id for one in memory.toolbox().search_and_retrieve(QUERY)}
+    assert not set(ends) <= {one.id for one in memory.toolbox().search_and_retrieve(QUERY, 1)}

@@ -55,7 +55,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 @pytest.mark.parametrize("mode", ["instant", "quality"])
 def test_what_was_talked_of_is_known_and_what_was_not_is_not(memory: Memory, mode: str) -> None:
     if mode == "quality":
-        memory.embed()
+        memory.upkeep.embed()
     known = [memory.search(question, mode=mode).likelihood for question in ASKED]
     unknown = [memory.search(question, mode=mode).likelihood for question in STRANGE]
     assert min(known) > KNOWN > max(unknown), (known, unknown)

@@ -13,7 +13,7 @@ import pytest
 
 from recollect.engines.sqlite import connection
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding import CachedEmbedder, is_remote
 from recollect.models.embedding.lazy import LazyEmbedder
 from recollect.runtime import processes
@@ -51,7 +51,7 @@ def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def served(tmp_path: Path, one_turn: None) -> Iterator[tuple[Memory, Served]]:
     own = Served()
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), own) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False), own)) as memory:
         memory.store_message("We moved to Porto when the heron nested in the belfry.")
         own.asked = 0
         yield memory, own
@@ -81,9 +81,9 @@ def test_the_embedder_of_a_server_is_known_before_it_is_asked() -> None:
 
 def test_who_waits_for_a_turn_has_no_connection(tmp_path: Path, one_turn: None) -> None:
     """All others could have it, those who write among them."""
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), embedder()) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False), embedder())) as memory:
         memory.store_message("A heron by the weir.")
-        store = memory._store
+        store = memory.handle.store
         assert isinstance(store, SQLiteStore)
         searching = [
             threading.Thread(target=ask)
@@ -103,7 +103,7 @@ def test_searches_and_contexts_never_wait_for_each_other(
     tmp_path: Path, one_turn: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_MOST", 2)
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False, wait=5), embedder()) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False, wait=5), embedder())) as memory:
         memory.store_message("A heron by the weir.")
 
         def work(number: int) -> int:

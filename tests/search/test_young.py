@@ -46,7 +46,7 @@ def fill(memory: Memory, messages: int, results: int = 1) -> None:
 @pytest.mark.parametrize(("messages", "results"), [(3, 1), (5, 1), (10, 1), (30, 1), (10, 3), (10, 20), (10, 70)])
 def test_the_tool_result_that_holds_the_words_comes_first(memory: Memory, messages: int, results: int) -> None:
     fill(memory, messages, results)
-    assert "Petar Hektorovic" in memory.vector_search(ASKED)[0].snippet
+    assert "Petar Hektorovic" in memory.toolbox().vector_search(ASKED)[0].snippet
 
 
 @pytest.mark.parametrize("messages", [5, 10, 30])
@@ -59,7 +59,7 @@ def test_a_tool_result_without_the_words_comes_behind_what_was_said(memory: Memo
     fill(memory, 10)
     said = memory.store_message("The ferry from Split to Vis sails at noon, with Krilo.", title="Islands")
     memory.store_tool_call("weather", '{"place": "Vis"}', "Light wind from the north.", said.id)
-    found = memory.vector_search("does Krilo sail from Split to Vis at noon")
+    found = memory.toolbox().vector_search("does Krilo sail from Split to Vis at noon")
     assert (found[0].type, found[0].message_id) == ("message", said.id)
 
 

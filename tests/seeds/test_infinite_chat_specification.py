@@ -64,7 +64,7 @@ def test_a_call_belongs_to_the_message_that_made_it(chat: InfiniteChat) -> None:
     call = chat.get_tool_call(chat.store_tool_call("web_search", {"query": "OAuth2"}, {"hits": 3}, asked))
     assert (call.tool_name, call.arguments, call.result) == ("web_search", '{"query": "OAuth2"}', '{"hits": 3}')
     assert call.message_id == asked
-    assert [one.message_id for one in chat._memory.tool_calls([call.id])] == [asked]
+    assert [one.message_id for one in chat._memory.integration.tool_calls([call.id])] == [asked]
     assert chat.get_tool_calls_by_message(asked) == [call]
 
 
@@ -181,7 +181,7 @@ def test_a_cluster_is_whole_and_shown_once(memory: Memory, clusters: list[tuple[
 
 def test_a_cluster_opens_as_many_messages_as_it_says(memory: Memory, clusters: list[tuple[str, int]]) -> None:
     """[4] Tool Interface: Cluster/group retrieval. The number beside the name is the number of messages."""
-    assert {handle: len(memory.get_cluster(handle, 100)) for handle, _ in clusters} == dict(clusters)
+    assert {handle: len(memory.toolbox().get_cluster(handle, 100)) for handle, _ in clusters} == dict(clusters)
 
 
 def test_the_configuration_of_the_typescript_example_is_taken() -> None:

@@ -31,8 +31,8 @@ def test_their_questions_are_answered(neo4j_uri: str, home: Path) -> None:
         second = memory.chat(first.conversation_id, "How does it scale?")
         memory.store_tool_call("web_search", {"query": "HPA"}, "Autoscaling by load.", str(second.answer_id))
         memory.store_message("Kafka depends on Zookeeper.", conversation_id="notes")
-        memory.add_relationship(source="Kubernetes", relation="RELATED_TO", target="HPA")
-        memory.consolidate()
+        memory.knowledge.add_relationship(source="Kubernetes", relation="RELATED_TO", target="HPA")
+        memory.upkeep.consolidate()
     names, sources, nearest, added, turns, calls = (rows_of(neo4j_uri, query) for query in QUERIES)
     assert {(row[0], row[1]) for row in names} >= {(first.question, "Project Titan"), (first.question, "Kubernetes")}
     assert [(SCALES in str(text), score) for text, score in sources] == [(True, 1.0)]

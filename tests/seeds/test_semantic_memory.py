@@ -86,7 +86,7 @@ def test_what_spans_the_border_of_two_windows_is_found(memory: Memory) -> None:
 def test_more_than_five_messages_have_a_summary(on_both: Memory, lines: Sequence[str], made: int) -> None:
     """[0] Putting It Together: The Ingestion Pipeline. Six messages are summed up, five are not; no key is needed."""
     say(on_both, lines)
-    on_both.consolidate()
+    on_both.upkeep.consolidate()
     found = on_both.summaries(kind="conversation")
     assert [(one.conversation_id, len(one.covers), one.extractive) for one in found] == [("talk", 6, True)] * made
 
@@ -122,33 +122,33 @@ def test_entities_and_relations_are_added_as_the_document_adds_them(memory: Memo
     """[0] Building a Knowledge Graph; Graph Storage and Traversal. Its calls, word for word: the relation comes last,
     and types are those of its code.
     """
-    memory.add_entity("Next.js", "Technology")
-    memory.add_entity("SEO", "Concept")
-    assert str(memory.add_relationship("Next.js", "SEO", "IMPROVES")) == "Next.js --[IMPROVES]--> SEO"
+    memory.knowledge.add_entity("Next.js", "Technology")
+    memory.knowledge.add_entity("SEO", "Concept")
+    assert str(memory.knowledge.add_relationship("Next.js", "SEO", "IMPROVES")) == "Next.js --[IMPROVES]--> SEO"
     assert {entity.name for entity in memory.entities(type="Technology")} == {"Next.js"}
     types = ("Tool", "Technology", "Person", "Decision", "Concept", "Project", "Unknown")
-    stored = [memory.add_entity(f"Zx{one}", one).type for one in types]
+    stored = [memory.knowledge.add_entity(f"Zx{one}", one).type for one in types]
     assert stored == ["technology", "technology", "person", "concept", "concept", "project", "concept"]
-    assert memory.edit_entity("SEO", type="TOOL").type == "technology"
+    assert memory.knowledge.edit_entity("SEO", type="TOOL").type == "technology"
 
 
 def test_two_names_are_connected_by_the_shortest_path(on_both: Memory) -> None:
     """[0] Graph Storage and Traversal. The path of the example in words; what a relation names is made with it."""
     for source, relation, target in RELATIONS:
-        on_both.add_relationship(source, target, relation)
+        on_both.knowledge.add_relationship(source, target, relation)
     assert {entity.name for entity in on_both.entities()} == {"Next.js", "SEO", "React", "SSR limitations"}
-    (path,) = on_both.paths("Next.js", "SSR limitations").paths
+    (path,) = on_both.knowledge.paths("Next.js", "SSR limitations").paths
     assert str(path) == "Next.js --[REPLACES]--> React --[REJECTED_FOR]--> SSR limitations"
-    (direct,) = on_both.paths("Next.js", "SEO").paths
+    (direct,) = on_both.knowledge.paths("Next.js", "SEO").paths
     assert str(direct) == "Next.js --[IMPROVES]--> SEO"
 
 
 def test_where_no_path_is_there_are_neighbours(memory: Memory) -> None:
     """[0] Graph Storage and Traversal. Two names that nothing connects are told by what is next to them."""
     for source, relation, target in RELATIONS:
-        memory.add_relationship(source, target, relation)
-    memory.add_entity("Vue")
-    found = memory.paths("Next.js", "Vue")
+        memory.knowledge.add_relationship(source, target, relation)
+    memory.knowledge.add_entity("Vue")
+    found = memory.knowledge.paths("Next.js", "Vue")
     assert found.paths == ()
     assert {str(one) for one in found.neighbours} == {"Next.js --[IMPROVES]--> SEO", "Next.js --[REPLACES]--> React"}
 
@@ -156,11 +156,11 @@ def test_where_no_path_is_there_are_neighbours(memory: Memory) -> None:
 def test_the_graph_is_there_when_the_memory_is_opened_again(tmp_path: Path) -> None:
     """[0] Graph Storage and Traversal; Local-First Storage. Entities, types and relations are in the file."""
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        memory.add_entity("Next.js", "technology")
-        memory.add_relationship("Next.js", "SEO", "IMPROVES")
+        memory.knowledge.add_entity("Next.js", "technology")
+        memory.knowledge.add_relationship("Next.js", "SEO", "IMPROVES")
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        assert memory.entity("Next.js").type == "technology"
-        assert [str(path) for path in memory.paths("SEO", "Next.js").paths] == ["SEO <--[IMPROVES]-- Next.js"]
+        assert memory.knowledge.entity("Next.js").type == "technology"
+        assert [str(path) for path in memory.knowledge.paths("SEO", "Next.js").paths] == ["SEO <--[IMPROVES]-- Next.js"]
 
 
 def test_the_graph_adds_to_what_a_question_is_answered_from(home: Path) -> None:
@@ -169,7 +169,7 @@ def test_the_graph_adds_to_what_a_question_is_answered_from(home: Path) -> None:
     with recollect.open(home / "memory.db", model=model, background=False) as memory:
         said = say(memory, ["React or Next.js?", "Next.js renders on the server.", "Then I choose Next.js."])
         for source, relation, target in RELATIONS:
-            memory.add_relationship(source, target, relation, sources=[said[1].id])
+            memory.knowledge.add_relationship(source, target, relation, sources=[said[1].id])
         assert memory.ask("Why did I choose Next.js?").intent is Intent.DECISION
     assert "| Next.js IMPROVES SEO (said 2025-03-03)" in model.prompts[-1]
     assert "| Next.js REPLACES React" in model.prompts[-1]

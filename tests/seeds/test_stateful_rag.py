@@ -26,7 +26,7 @@ ABOUT_X = ["Tell me about Project X", "Project X is a billing service. It uses K
 
 def targets(memory: Memory, source: str | None, type: str) -> set[str]:
     """What edges of a type lead to."""
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return {edge.target_id for edge in view.edges([NodeId(source or "")], (type,), "out")}
 
 
@@ -34,7 +34,7 @@ def test_a_possessive_is_resolved_by_what_was_spoken_of(memory: Memory) -> None:
     """[2] The Achilles' Heel of Standard RAG. The follow-up of the text, and a third one behind it."""
     say(memory, ["Tell me about Kafka.", "Kafka is a distributed log."])
     wanted = "What about Kafka's performance in Europe?"
-    assert memory.resolve_references("talk", "What about its performance in Europe?") == wanted
+    assert memory.integration.resolve_references("talk", "What about its performance in Europe?") == wanted
 
 
 @pytest.mark.parametrize("first", ["Tell me about Project Titan.", ABOUT_X[0]])
@@ -42,13 +42,13 @@ def test_a_pronoun_is_resolved_in_a_dialogue_as_people_type_it(on_both: Memory, 
     """[2] Designing the Conversational Graph Schema; Step 1. "How does it scale?" means what came first."""
     name = "Project Titan" if "Titan" in first else "Project X"
     say(on_both, [first, f"{name} is a billing service. It uses Kubernetes."])
-    assert on_both.resolve_references("talk", "How does it scale?") == f"How does {name} scale?"
+    assert on_both.integration.resolve_references("talk", "How does it scale?") == f"How does {name} scale?"
 
 
 def test_the_kinds_of_names_in_the_text_are_entities(memory: Memory) -> None:
     """[2] Designing the Conversational Graph Schema. A tool, a project and a file are known by name."""
     say(memory, ["How is Project Titan doing?", "Project Titan runs on Kubernetes, says Q4-2023-report.pdf."])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert {"Kubernetes", "Project Titan", "Q4-2023-report.pdf"} <= {entity.name for entity in memory.entities()}
 
 
@@ -58,7 +58,7 @@ def test_two_turns_are_the_graph_of_the_picture(place: str, home: Path) -> None:
     with recollect.open(place, model=model, background=False) as memory:
         first = memory.chat(None, ABOUT_X[0])
         second = memory.chat(first.conversation_id, "How does it scale?")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         x, kubernetes = entity_id("Project X"), entity_id("Kubernetes")
         turns = memory.conversation(first.conversation_id).turns
         assert [(turn.query_id, turn.response_ids) for turn in turns] == [
@@ -105,9 +105,9 @@ def test_what_is_named_often_and_lately_is_salient(memory: Memory) -> None:
         memory, ["We use Kafka here.", "Fine.", "The log of Kafka is full.", "Yes."], "old", START - timedelta(days=700)
     )
     say(memory, lately, "new")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     now = START + timedelta(days=1)
-    often, once, old = (memory.entity(name).salience(now) for name in ("Redis", "Postgres", "Kafka"))
+    often, once, old = (memory.knowledge.entity(name).salience(now) for name in ("Redis", "Postgres", "Kafka"))
     assert often > once > old
 
 
@@ -117,7 +117,7 @@ def test_a_summary_mentions_what_it_is_about(on_both: Memory) -> None:
         on_both,
         ["How does Project Titan scale?", "By Kubernetes.", "Who leads Project Titan?", "Dr. Weber leads it."] * 2,
     )
-    on_both.consolidate()
+    on_both.upkeep.consolidate()
     (summary,) = on_both.summaries(kind="conversation")
     assert entity_id("Project Titan") in targets(on_both, summary.id, "MENTIONS")
 
@@ -128,6 +128,6 @@ def test_a_question_is_answered_from_a_summary_too(memory: Memory) -> None:
         memory,
         ["How does Project Titan scale?", "By Kubernetes and HPA.", "Who leads Project Titan?", "Dr. Weber."] * 2,
     )
-    memory.consolidate()
+    memory.upkeep.consolidate()
     (found,) = [hit for hit in memory.search("Who leads Project Titan?").derived if hit.kind == "summary"]
     assert found.level == "conversation"

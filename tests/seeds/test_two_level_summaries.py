@@ -38,10 +38,10 @@ SMALL_TALK = ["It is sunny in the park today.", "Enjoy the walk."]
 def test_ten_exchanges_are_a_tactical_summary_and_nine_are_none(on_both: Memory) -> None:
     """[1] The L1 Layer: Tactical Summaries. At the threshold, with what it covers, from when to when, and when made."""
     said = say(on_both, TEN[:18])
-    on_both.consolidate()
+    on_both.upkeep.consolidate()
     assert on_both.summaries(kind="l1") == []
     said += say(on_both, TEN[18:], start=START + timedelta(minutes=18))
-    on_both.consolidate()
+    on_both.upkeep.consolidate()
     (found,) = on_both.summaries(kind="l1")
     assert found.exchanges is not None
     assert 5 <= found.exchanges <= 10
@@ -53,7 +53,7 @@ def test_ten_exchanges_are_a_tactical_summary_and_nine_are_none(on_both: Memory)
 def test_a_tactical_summary_has_themes_concerns_mood_and_actions(memory: Memory) -> None:
     """[1] The L1 Layer: Tactical Summaries. What was spoken of, what worries, how one feels, what was advised."""
     say(memory, TEN)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     parts = memory.summaries(kind="l1")[0].parts
     assert "Luna" in parts["themes"]
     assert "I am worried about the side effects." in parts["concerns"]
@@ -66,7 +66,7 @@ def test_three_tactical_summaries_are_a_strategic_one(on_both: Memory) -> None:
     for session in range(3):
         assert on_both.summaries(kind="l2") == []
         say(on_both, TEN, start=START + session * DAY)
-        on_both.consolidate()
+        on_both.upkeep.consolidate()
     tactical, (found,) = on_both.summaries(kind="l1"), on_both.summaries(kind="l2")
     assert found.covers == tuple(one.id for one in tactical)
     assert (found.block, found.exchanges) == (0, sum(one.exchanges or 0 for one in tactical))
@@ -79,7 +79,7 @@ def test_doses_stay_to_the_letter(memory: Memory, kind: str) -> None:
     """[1] Compression is an Art. Both levels are shorter than what was said and keep the medicine with its dose."""
     for session in range(3):
         say(memory, TEN, start=START + session * DAY)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     found = memory.summaries(kind=kind)[0]
     assert "15 mg of fluoxetine" in found.text
     assert len(found.text) < len("\n".join(TEN)) * (1 if kind == "l1" else 3)
@@ -88,7 +88,7 @@ def test_doses_stay_to_the_letter(memory: Memory, kind: str) -> None:
 def test_the_order_of_events_is_kept(memory: Memory) -> None:
     """[1] Vector Embeddings & Semantic Search; Temporal coherence. The weeks stand in their order, not by likeness."""
     say(memory, TEN)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     text = memory.summaries(kind="l1")[0].text
     places = [text.index(f"week {week}") for week in (3, 4, 5, 7)]
     assert places == sorted(places)
@@ -98,7 +98,7 @@ def test_writing_waits_for_no_summary(memory: Memory) -> None:
     """[1] Summarisation latency. Summaries are made between conversations: storing leaves a task, and no summary."""
     say(memory, TEN)
     assert memory.summaries() == []
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert memory.summaries(kind="l1")
 
 
@@ -106,7 +106,7 @@ def test_a_hundred_messages_are_summaries_and_the_newest_in_one_budget(memory: M
     """[1] Graceful degradation; Predictable performance. Ten times the talk is shown on more levels, not at length."""
     for session in range(5):
         say(memory, TEN, start=START + session * DAY)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     context = memory.prepare_context("How is she?", "talk", 4_000)
     assert context.tokens <= 4_000
     assert {"summaries", "recent"} <= {part.name for part in context.parts}
@@ -119,7 +119,7 @@ def test_what_was_said_is_found_to_the_minute(memory: Memory) -> None:
     say(memory, TEN)
     tuesday = datetime(2025, 3, 4, 14, 5, tzinfo=UTC)
     say(memory, ["Luna vomited after breakfast.", "Skip the next meal."], "tuesday", tuesday)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     hit = memory.search("what exact time did I say Luna vomited on Tuesday?")[0]
     assert (hit.best.message.content, hit.best.message.timestamp) == ("Luna vomited after breakfast.", tuesday)
 
@@ -140,7 +140,7 @@ def test_two_pets_share_nothing(place: str) -> None:
     for pet, line in told.items():
         with recollect.open(place, namespace=f"home/{pet}", durable=False, background=False) as memory:
             say(memory, [line, "Noted."])
-            memory.consolidate()
+            memory.upkeep.consolidate()
     for pet in told:
         with recollect.open(place, namespace=f"home/{pet}", durable=False, background=False) as memory:
             text = memory.prepare_context("What is there an allergy to?").text
@@ -152,7 +152,7 @@ def test_two_pets_share_nothing(place: str) -> None:
 def test_an_allergy_is_in_every_context(memory: Memory, budget: int) -> None:
     """[1] Fixed-Window with Keyword Extraction; Sliding window approaches. Told once, whoever's dog it is: it stays."""
     say(memory, ["Luna is allergic to chicken.", "Noted.", *(TRAINING + SMALL_TALK) * 50])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "allergic to chicken" in memory.prepare_context("Which treats can I buy for training?", budget=budget).text
 
 
@@ -160,7 +160,7 @@ def test_a_new_conversation_knows_what_went_before(memory: Memory) -> None:
     """[1] Cross-session persistence. Days later, in another conversation and at its second turn, the dose is there."""
     for session in range(3):
         say(memory, TEN, start=START + session * DAY)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     say(memory, ["Good morning, we are back.", "Welcome back!"], "new", START + 9 * DAY)
     assert "15 mg" in memory.prepare_context("How should we go on?", "new", 4_000).text
 
@@ -169,7 +169,7 @@ def test_short_conversations_are_summed_up_together(memory: Memory) -> None:
     """[1] The L1 Layer: Tactical Summaries. Ten exchanges are ten, in however many conversations they were said."""
     for visit in range(6):
         say(memory, TEN[:12], f"visit {visit}", START + visit * DAY)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert memory.summaries(kind="l1")
 
 
@@ -177,7 +177,7 @@ def test_the_oldest_month_is_told_like_the_newest(memory: Memory) -> None:
     """[1] The Missing Ingredient: Hierarchical Compression. Detail fades with age, and nothing falls off an edge."""
     for month in range(1, 9):
         say(memory, TEN * 3, start=datetime(2025, month, 5, 9, tzinfo=UTC))
-    memory.consolidate()
+    memory.upkeep.consolidate()
     context = memory.prepare_context("How should we go on?", "talk", 4_000)
     summaries = next(part.text for part in context.parts if part.name == "summaries")
     assert "2025-01" in summaries
@@ -191,7 +191,7 @@ def test_specifics_reach_the_prompt(home: Path) -> None:
     )
     with recollect.open(home / "memory.db", model=model, background=False) as memory:
         say(memory, [*TEN, *SMALL_TALK * 15])
-        memory.consolidate()
+        memory.upkeep.consolidate()
         assert any("15 mg at 8:00" in str(one.parts) for one in memory.summaries(kind="l1"))
         assert "15 mg at 8:00" in memory.prepare_context("How should we go on?", "talk").text
 
@@ -200,7 +200,7 @@ def test_specifics_reach_the_prompt(home: Path) -> None:
 def test_what_was_tried_is_told_with_how_it_went(memory: Memory, budget: int) -> None:
     """[1] Fixed-Window with Keyword Extraction. "Luna seems anxious again": what was tried, and what worked."""
     say(memory, [*TEN[2:], *SMALL_TALK * 60])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     text = memory.prepare_context("Luna seems anxious again", budget=budget).text
     assert "crate" in text
     assert "frozen toy" in text

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engines.sqlite import maintain, segments
+from recollect.engines.sqlite import maintain, source
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.index import corpus
 from recollect.index.corpus import IndexCache
@@ -39,9 +39,9 @@ Opening = Callable[[Clock], Store]
 def sqlite(folder: Path) -> Iterator[Opening]:
     """A new file."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segments, "SEGMENT_ROWS", ROWS)
-        patch.setattr(segments, "SETTLED_ROWS", SETTLED)
-        patch.setattr(segments, "MOST_DEATHS", DEATHS)
+        patch.setattr(source, "SEGMENT_ROWS", ROWS)
+        patch.setattr(source, "SETTLED_ROWS", SETTLED)
+        patch.setattr(source, "MOST_DEATHS", DEATHS)
         patch.setattr(corpus, "SEGMENT_ROWS", ROWS)
         patch.setitem(IndexCache.__init__.__kwdefaults__, "rows", BLOCK)
         patch.setattr(maintain, "_READERS", 0.02)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, StoreError
 

@@ -15,7 +15,7 @@ import pytest
 import recollect
 from recollect.errors import RecollectError
 from recollect.memory import Memory
-from recollect.models.language.budget import FILE, Ledger
+from recollect.models.language.budget import FILE, SpendingLog
 from recollect.models.language.usage import Usage
 from recollect.record import NodeId
 from tests.exports import chat, export
@@ -47,15 +47,15 @@ def fill(memory: Memory, folder: Path) -> None:
     memory.import_file(export(folder / "a", [chat("zucchini one", "zeppelin", title="Zoo")]))
     (folder / "zinc.md").write_text("# Zinc\n\nThe zinc is in the zenana.\n", encoding="utf-8")
     memory.import_documents(folder / "zinc.md")
-    memory.consolidate()
-    memory.pin_fact(memory.facts()[0].id)
-    memory.pin_entity("Leeds")
+    memory.upkeep.consolidate()
+    memory.knowledge.pin_fact(memory.facts()[0].id)
+    memory.knowledge.pin_entity("Leeds")
     memory.store_message("This waits for the worker: zodiac.")
 
 
 def left(memory: Memory) -> list[Any]:
     """Whatever is in the store."""
-    store: Any = memory._store
+    store: Any = memory.handle.store
     if (database := getattr(store, "database", None)) is not None:
         with database.reading() as connection:
             tables = ["task", "tool_call", "turn", "chunk", "message", "conversation", "document", "node", "speaker",
@@ -69,14 +69,14 @@ def left(memory: Memory) -> list[Any]:
 def test_nothing_of_a_namespace_stays(memory: Memory, tmp_path: Path) -> None:
     tenant = memory.beside("acme/zorro")
     fill(tenant, tmp_path)
-    assert memory.namespaces() == ["acme/zorro"]
-    assert memory.drop_namespace("acme/zorro")
-    assert memory.namespaces() == []
+    assert memory.upkeep.namespaces() == ["acme/zorro"]
+    assert memory.upkeep.drop_namespace("acme/zorro")
+    assert memory.upkeep.namespaces() == []
     assert left(memory) == []
-    assert not memory.drop_namespace("acme/zorro")
-    assert tenant.stats().messages == 0
+    assert not memory.upkeep.drop_namespace("acme/zorro")
+    assert tenant.upkeep.stats().messages == 0
     assert not tenant.search("zucchini").hits
-    assert [*tenant.facts(), *tenant.entities(), *tenant.tasks()] == []
+    assert [*tenant.facts(), *tenant.entities(), *tenant.upkeep.tasks()] == []
     for path in tmp_path.rglob("memory.db*"):
         for word in (b"zorro", b"zirconium", b"zither", b"Zanzibar", b"zenana"):
             assert not path.is_file() or word not in path.read_bytes(), (path, word)
@@ -87,23 +87,23 @@ def test_others_stay_and_the_name_can_be_used_again(memory: Memory, tmp_path: Pa
     for one in (other, tenant):
         fill(one, tmp_path)
     facts = [fact.content for fact in other.facts()]
-    assert memory.drop_namespace("acme")
-    assert memory.namespaces() == ["acme/rex"]
-    assert other.check() == []
+    assert memory.upkeep.drop_namespace("acme")
+    assert memory.upkeep.namespaces() == ["acme/rex"]
+    assert other.upkeep.check() == []
     assert [fact.content for fact in other.facts()] == facts
     assert other.search("zucchini").hits
     said = tenant.store_message("A new beginning.")
     tenant.import_file(tmp_path / "a")
     assert tenant.search("zucchini").hits  # no tombstone keeps it away
     assert tenant.messages([said.id])
-    assert tenant.check() == []
+    assert tenant.upkeep.check() == []
 
 
 def test_what_a_tenant_cost_is_counted_under_no_name(memory: Memory, home: Path) -> None:
-    ledger = Ledger(home / "recollect" / FILE)
+    ledger = SpendingLog(home / "recollect" / FILE)
     for name in ("acme", "other", "acme"):
         ledger.enter(None, memory.location, name, "facts", "m", Usage(1, 10, 10), 0.5)
-    memory.drop_namespace("acme")
+    memory.upkeep.drop_namespace("acme")
     assert ledger.spent(memory.location, "acme") == []
     assert [one.calls for one in ledger.spent(memory.location, "")] == [2]
     assert [one.calls for one in ledger.spent(memory.location, "other")] == [1]
@@ -112,12 +112,12 @@ def test_what_a_tenant_cost_is_counted_under_no_name(memory: Memory, home: Path)
 @pytest.mark.slow
 def test_dropping_may_be_killed_at_any_moment(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     tenant = memory.beside("acme")
-    store: Any = memory._store
+    store: Any = memory.handle.store
     target, name = (store.database, "writing") if hasattr(store, "database") else (store.server, "write")
     inner = getattr(target, name)
     for last in count(1):
         tenant.store_message("I live in Leeds.", speaker="Zoe", title="Zanzibar")
-        tenant.consolidate()
+        tenant.upkeep.consolidate()
         left_to_live = iter(range(last - 1))
         died: list[bool] = []
 
@@ -129,23 +129,23 @@ def test_dropping_may_be_killed_at_any_moment(memory: Memory, monkeypatch: pytes
 
         with monkeypatch.context() as patch, suppress(Killed):
             patch.setattr(target, name, write)
-            memory.drop_namespace("acme")
+            memory.upkeep.drop_namespace("acme")
         if not died:
             break
-        memory.drop_namespace("acme")
-        assert memory.namespaces() == []
+        memory.upkeep.drop_namespace("acme")
+        assert memory.upkeep.namespaces() == []
         assert left(memory) == []
     assert last > 5
 
 
 def test_deriving_begins_no_namespace(memory: Memory) -> None:
     tenant = memory.beside("acme")
-    tenant.consolidate()
-    tenant.consolidate(again=True)
-    tenant.work(once=True)
-    tenant.embed()
-    tenant.reindex()
-    assert memory.namespaces() == []
+    tenant.upkeep.consolidate()
+    tenant.upkeep.consolidate(again=True)
+    tenant.upkeep.work(once=True)
+    tenant.upkeep.embed()
+    tenant.upkeep.reindex()
+    assert memory.upkeep.namespaces() == []
     assert left(memory) == []
 
 
@@ -153,7 +153,7 @@ def test_what_is_being_derived_while_its_namespace_is_dropped_does_not_bring_it_
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At every write of a consolidation the namespace is gone, and in use again under the same name."""
-    space: Any = type(memory._space)
+    space: Any = type(memory.handle.space)
     tenant = memory.beside("acme")
     for again, last in ((again, last) for last in range(1, 40) for again in (False, True)):
         tenant.store_message("I live in Leeds.", speaker="Zoe", title="Zanzibar", conversation_id="c")
@@ -165,7 +165,7 @@ def test_what_is_being_derived_while_its_namespace_is_dropped_does_not_bring_it_
 
             def call(self: Any, *given: Any) -> Any:
                 if self.namespace == "acme" and not dropped and next(calls, None) is None:
-                    dropped.append(memory.drop_namespace("acme"))
+                    dropped.append(memory.upkeep.drop_namespace("acme"))
                     if anew:
                         memory.beside("acme").store_message("A new beginning.", conversation_id="new")
                 return inner(self, *given)
@@ -176,15 +176,15 @@ def test_what_is_being_derived_while_its_namespace_is_dropped_does_not_bring_it_
             for name in ("write", "claim", "keep", "renew", "release"):
                 patch.setattr(space, name, dropping(name))
             with suppress(RecollectError):
-                tenant.consolidate()
+                tenant.upkeep.consolidate()
         if not dropped:
             break
         if again:
-            assert memory.namespaces() == ["acme"]
-            assert tenant.stats().messages == 1
-            assert tenant.check() == []
-            memory.drop_namespace("acme")
-        assert memory.namespaces() == []
+            assert memory.upkeep.namespaces() == ["acme"]
+            assert tenant.upkeep.stats().messages == 1
+            assert tenant.upkeep.check() == []
+            memory.upkeep.drop_namespace("acme")
+        assert memory.upkeep.namespaces() == []
         assert left(memory) == []
     assert last > 3
 
@@ -198,12 +198,12 @@ def test_a_turn_that_is_written_behind_its_answer_beside_a_drop_goes_with_it(mem
     def wait() -> None:
         assert may_write.wait(20)
 
-    asked._behind.write(NodeId("slow"), wait)
+    asked.handle.behind.write(NodeId("slow"), wait)
     asked.chat("c", "How heavy is Luna?", save="behind")
     with ThreadPoolExecutor(1) as pool:
-        dropping = pool.submit(memory.drop_namespace, "acme")
+        dropping = pool.submit(memory.upkeep.drop_namespace, "acme")
         may_write.set()
         assert dropping.result(60)
     asked.close()
-    assert memory.namespaces() == []
+    assert memory.upkeep.namespaces() == []
     assert left(memory) == []

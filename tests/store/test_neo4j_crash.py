@@ -39,7 +39,7 @@ def test_writers_of_every_kind_are_killed_and_what_they_acknowledged_holds(
 
 def assert_kept(ledger: Ledger, uri: str, place: str) -> None:
     with recollect.open(place) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         states = state_of(memory, ledger.states)
         for own, allowed in ledger.states.items():
             assert states[own] in {ABSENT if state[0] == "forgotten" else state for state in allowed}, own
@@ -48,10 +48,10 @@ def assert_kept(ledger: Ledger, uri: str, place: str) -> None:
         threads = threads_of(memory)
         for thread in threads:
             assert_tree(thread)
-        assert memory.stats().passages == passages_that_belong(memory, threads)
-        memory.reindex()
-        memory.maintain()
-        assert memory.check() == []
+        assert memory.upkeep.stats().passages == passages_that_belong(memory, threads)
+        memory.upkeep.reindex()
+        memory.upkeep.maintain()
+        assert memory.upkeep.check() == []
     data = neo4j_server.everything(uri)
     for allowed in ledger.states.values():
         if all(name == "forgotten" for name, _ in allowed):

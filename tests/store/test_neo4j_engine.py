@@ -19,14 +19,14 @@ pytest.importorskip("neo4j", reason="the Neo4j driver is not installed")
 
 import neo4j
 
-from recollect.engines.neo4j import erase, maintain, source
+from recollect.engines.neo4j import maintain, source
 from recollect.engines.neo4j.engine import Neo4jStore
-from recollect.engines.neo4j.source import PartitionSource
+from recollect.engines.neo4j.source import Neo4jSource
 from recollect.engines.neo4j.writing import Writing
 from recollect.errors import NotFound, StoreError
 from recollect.ingest import Ingest
 from recollect.ingest.reindex import reindex
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Edge, Message, Namespace, Node, NodeId, NodeKind, Version, namespace, namespace_part
 from recollect.store import Change, Erased, Fenced, IndexChange, IndexDamaged, Invariant, Mark, Space, Stale, Task
@@ -305,8 +305,8 @@ def test_no_word_of_what_was_erased_is_in_any_property(
 def test_erasing_that_is_interrupted_goes_on(
     neo4j_uri: str, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erase, "_PIECE", 3)
-    monkeypatch.setattr(erase, "_TOGETHER", 1)
+    monkeypatch.setattr(maintain, "_PIECE", 3)
+    monkeypatch.setattr(maintain, "_TOGETHER", 1)
     space = store.space(DEFAULT)
     talks = [talk(f"t{n}", *(f"{CANARY} {i}" for i in range(5)), title=CANARY) for n in range(3)]
     ingest(store).threads(talks)
@@ -320,9 +320,9 @@ def test_erasing_that_is_interrupted_goes_on(
             raise KeyboardInterrupt
         return whole_piece(*arguments)
 
-    whole_piece = erase._erase
+    whole_piece = maintain._erase
     with monkeypatch.context() as patch:
-        patch.setattr(erase, "_erase", killed)
+        patch.setattr(maintain, "_erase", killed)
         with pytest.raises(KeyboardInterrupt):
             space.erase(ids)
     assert space.check() == []
@@ -351,16 +351,16 @@ def test_rows_that_are_sealed_while_they_are_read_are_not_lost(
     few(monkeypatch)
     reader, other = open_store().space(DEFAULT), open_store()
     ingest(other).threads([talk("a", *(f"the heron stands {i}" for i in range(20)))])
-    read_segments, moved = PartitionSource.segments, []
+    read_segments, moved = Neo4jSource.segments, []
 
-    def moving(source: PartitionSource) -> Any:
+    def moving(source: Neo4jSource) -> Any:
         found = read_segments(source)
         if not moved:
             moved.append(True)
             maintained(other.space(DEFAULT))
         return found
 
-    monkeypatch.setattr(PartitionSource, "segments", moving)
+    monkeypatch.setattr(Neo4jSource, "segments", moving)
     assert len(holding(reader, "heron")) == 20
     assert moved
     assert len(holding(reader, "heron")) == 20
@@ -599,16 +599,20 @@ def test_a_damaged_record_costs_itself_alone(store: Neo4jStore, session: neo4j.S
 def test_live_calls_of_an_older_version_move_to_the_message_that_called(
     store: Neo4jStore, neo4j_uri: str, session: neo4j.Session
 ) -> None:
-    with Memory(store, embedder(), DEFAULT) as memory:
+    with Memory(Handle(store, embedder(), DEFAULT)) as memory:
         asked = memory.store_message("How is the wind?")
-        calls = memory.store_tool_calls([{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id)
+        calls = memory.integration.store_tool_calls(
+            [{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id
+        )
         session.run(
             "MATCH (t:ToolCall)-[x:CALLED_BY]->() MATCH (r:Message {id: t.result_message_id}) "
             "DELETE x MERGE (t)-[:CALLED_BY]->(r) SET t.message_id = r.id"
         ).consume()
         session.run("MATCH (s:Schema) SET s.version = 2").consume()
         again = Neo4jStore(neo4j_uri, neo4j_server.auth())
-        assert [call.message_id for call in memory.tool_calls([call.id for call in calls])] == [asked.id] * 2
+        assert [call.message_id for call in memory.integration.tool_calls([call.id for call in calls])] == [
+            asked.id
+        ] * 2
         assert again.space(DEFAULT).check() == []
         again.close()
 
@@ -617,18 +621,18 @@ def test_users_of_an_older_version_have_their_names_of_today(
     store: Neo4jStore, neo4j_uri: str, session: neo4j.Session
 ) -> None:
     old, today = Namespace("user/Anna-Smith-h1g7e6"), Namespace(f"user/{namespace_part('Anna Smith')}")
-    with Memory(store, embedder(), old) as memory:
+    with Memory(Handle(store, embedder(), old)) as memory:
         memory.store_message("My boat is called Tern. I live in Porto.")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         memory.beside("user/customer-104233").store_message("Nobody else's.")
         facts = [fact.content for fact in memory.facts()]
         assert facts
         session.run("MATCH (s:Schema) SET s.version = 2").consume()
         again = Neo4jStore(neo4j_uri, neo4j_server.auth())
         assert again.namespaces() == ["user/Anna-Smith~6d39zy8jnnh5t86vhzevh1g7e6", "user/customer-104233"]
-        with Memory(again, embedder(), today) as found:
+        with Memory(Handle(again, embedder(), today)) as found:
             assert [fact.content for fact in found.facts()] == facts
             assert found.search("boat").hits
-            assert found.check() == []
-            assert found.beside(old).stats().messages == 0
+            assert found.upkeep.check() == []
+            assert found.beside(old).upkeep.stats().messages == 0
             assert session.run("MATCH (x) WHERE x.namespace = $old RETURN count(x) AS n", old=old).single()["n"] == 0

@@ -28,7 +28,7 @@ from recollect import StoreBusy, StoreError
 from recollect.engines.neo4j import connection, writing
 from recollect.engines.neo4j.connection import read_version
 from recollect.engines.neo4j.engine import Neo4jStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from tests.exports import chat, dump_of, export
 from tests.processes import started
 from tests.store import neo4j_server
@@ -212,7 +212,7 @@ def test_who_waits_for_others_is_told_and_at_last_gets_an_error_of_its_own(
     monkeypatch.setattr(connection, "_PATIENCE", 0.5)
     told: list[str] = []
     store = Neo4jStore(server.process.uri, ("neo4j", PASSWORD), wait=1.0, on_wait=lambda: told.append("waiting"))
-    with Memory(store, embedder()) as memory:
+    with Memory(Handle(store, embedder())) as memory:
         memory.store_message("The spare key is with Ana.")  # the first write is slow
         told.clear()
         memory.store_message("The bicycle lock too.")
@@ -224,7 +224,7 @@ def test_who_waits_for_others_is_told_and_at_last_gets_an_error_of_its_own(
             other.rollback()
         assert told
         memory.store_message("And the lamp.")
-        assert memory.stats().messages == 3
+        assert memory.upkeep.stats().messages == 3
 
 
 def test_a_restart_is_survived_by_the_same_handle(server: Own) -> None:
@@ -238,7 +238,7 @@ def test_a_restart_is_survived_by_the_same_handle(server: Own) -> None:
         server.run()
         assert eventually(lambda: memory.search("spare key")).hits
         memory.store_message("The bicycle lock too.", conversation_id=before.conversation_id)
-        assert memory.stats().messages == 2
+        assert memory.upkeep.stats().messages == 2
 
 
 def test_a_server_that_is_killed_in_the_middle_of_a_write_keeps_all_of_it_or_nothing(
@@ -268,11 +268,11 @@ def test_a_server_that_is_killed_in_the_middle_of_a_write_keeps_all_of_it_or_not
         thread.join(20)
         assert isinstance(ended[0], StoreError), "it was killed too late"
         server.run()
-        assert eventually(memory.check) == []
-        assert 0 < memory.stats().messages < calm.stats().messages
+        assert eventually(memory.upkeep.check) == []
+        assert 0 < memory.upkeep.stats().messages < calm.upkeep.stats().messages
         memory.import_file(exported)
         assert dump_of(memory) == dump_of(calm)
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_a_server_that_can_only_be_read_is_searched_and_not_written(server: Own) -> None:
@@ -284,9 +284,9 @@ def test_a_server_that_can_only_be_read_is_searched_and_not_written(server: Own)
         with told("is read-only"):
             memory.store_message("Nobody writes this.", conversation_id=asked.conversation_id)
         with told("is read-only"):
-            memory.delete_message(asked.id)
+            memory.delete(asked.id)
         with told("is read-only"):  # a worker ends
-            memory.work(is_over=lambda idle, attempt: idle > 0)
+            memory.upkeep.work(is_over=lambda idle, attempt: idle > 0)
         assert memory.messages([asked.id]) == [asked]
 
 
@@ -306,7 +306,7 @@ def test_every_message_that_was_acknowledged_is_there_once_after_many_kills(
         last = [len(ids) for ids in told.ids]
         eventually(lambda: told.require_more_than(last), 30)
     with server.open() as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         acknowledged = [own for ids in told.ids for own in ids]
         there = {message.id: message for message in memory.messages(acknowledged)}
         assert set(there) == set(acknowledged)

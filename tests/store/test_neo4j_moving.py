@@ -46,13 +46,13 @@ def fill(memory: Memory) -> None:
     memory.store_message("Focaccia.", "assistant", conversation_id=asked.conversation_id, parent_id=asked.id)
     memory.store_tool_call("look_up", '{"q": "rye"}', "rye: 78 percent", answer.id)
     memory.update_message(answer.id, "Ciabatta, at 80 percent.")
-    memory.delete_message(memory.store_message("Not this, \U0001f35e \u0000 Straße.", title="Gone").id)
+    memory.delete(memory.store_message("Not this, \U0001f35e \u0000 Straße.", title="Gone").id)
     documents = [Document(stable_id("d", str(n)), "test", f"Rules {n}", "Hold water. " * 3000) for n in range(2)]
-    memory._ingest.documents([(document, ()) for document in documents])
+    memory.handle.ingest.documents([(document, ()) for document in documents])
     forgotten = memory.store_message("Nor this.", title="Forgotten")
     memory.forget(forgotten.conversation_id)
     rye = Node(stable_id("fact", "rye"), NodeKind.FACT, "rye", "Rye holds 78 percent.", origin=Origin.SAID)
-    memory._ingest.others([
+    memory.handle.ingest.others([
         rye,
         Edge(asked.id, "SOURCED_FROM", documents[0].id, {"weight": 0.5}),
         Edge(rye.id, "RELATED_TO", asked.id, name="ANSWERS"),
@@ -66,16 +66,16 @@ def test_there_and_back_it_is_the_same_dump(moved: Path, neo4j_place: str, tmp_p
     with recollect.open(neo4j_place) as server:
         report = server.import_file(moved, progress=told.append)
         assert dump_of(server) == moved.read_bytes()
-        assert server.check() == []
+        assert server.upkeep.check() == []
         gone = 2  # one is deleted, one forgotten
-        assert report.stored.messages == server.stats().messages == told[-1].messages - gone
+        assert report.stored.messages == server.upkeep.stats().messages == told[-1].messages - gone
         server.export(tmp_path / "back.jsonl")
         found = [hit.conversation.id for hit in server.search("adding water late", limit=5)]
     assert 0 < told[-1].read <= told[-1].total == moved.stat().st_size
     with recollect.open(tmp_path / "back.db") as file:
         file.import_file(tmp_path / "back.jsonl")
         assert dump_of(file) == moved.read_bytes()
-        assert file.check() == []
+        assert file.upkeep.check() == []
         assert [hit.conversation.id for hit in file.search("adding water late", limit=5)] == found
 
 
@@ -87,17 +87,17 @@ def test_a_move_that_is_killed_goes_on_where_it_was(moved: Path, neo4j_place: st
                 break
         process.kill()
         process.wait(10)
-        assert server.check() == []
-        assert 0 < server.stats().conversations < moved.read_bytes().count(b'"type":"conversation"')
+        assert server.upkeep.check() == []
+        assert 0 < server.upkeep.stats().conversations < moved.read_bytes().count(b'"type":"conversation"')
         server.import_file(moved)
         assert dump_of(server) == moved.read_bytes()
-        assert server.check() == []
+        assert server.upkeep.check() == []
 
 
 def conversations_in(memory: Memory) -> Iterator[int]:
     """How many there are, again and again for some seconds."""
     limit = time.monotonic() + 20
     while time.monotonic() < limit:
-        yield memory.stats().conversations
+        yield memory.upkeep.stats().conversations
         time.sleep(0.02)
     pytest.fail("nothing was imported within 20 s")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from recollect.engines.sqlite.counts import counts
 from recollect.engines.sqlite.engine import SQLiteStore
+from recollect.engines.sqlite.find import counts
 from recollect.record import NodeId
 from tests.store.builders import DEFAULT, START, change_of, talk
 

@@ -163,7 +163,7 @@ MISPLACED = [
 
 READS: list[Callable[[Memory], object]] = [
     lambda memory: memory.search("heron"),
-    lambda memory: memory.stats(),
+    lambda memory: memory.upkeep.stats(),
     lambda memory: memory.conversations(limit=99),
 ]
 
@@ -175,7 +175,7 @@ def test_a_page_in_the_place_of_another_is_told_as_damage(tmp_path: Path, one: s
         for number in range(12):
             turns = [{"content": f"heron {number} {turn} " + "reeds " * 30} for turn in range(8)]
             memory.store_messages(turns, conversation_id=f"c{number}")
-        memory.maintain()
+        memory.upkeep.maintain()
     pages: dict[str, list[int]] = {}
     with closing(apsw.Connection(str(path))) as connection:
         for name, number in connection.execute("SELECT name, pageno FROM dbstat WHERE pagetype = 'leaf'"):

@@ -204,10 +204,14 @@ def test_live_calls_of_an_older_version_move_to_the_message_that_called(tmp_path
     path = tmp_path / "memory.db"
     with recollect.open(path, background=False) as memory:
         asked = memory.store_message("How is the wind?")
-        calls = memory.store_tool_calls([{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id)
+        calls = memory.integration.store_tool_calls(
+            [{"name": n, "arguments": "{}", "result": f"{n} 7"} for n in "ab"], asked.id
+        )
         assert {call.message_id for call in calls} == {asked.id}
     with closing(apsw.Connection(str(path))) as older:
         older.execute("UPDATE tool_call SET message_id = result_message_id; PRAGMA user_version = 2")
     with recollect.open(path, background=False) as memory:
-        assert [call.message_id for call in memory.tool_calls([call.id for call in calls])] == [asked.id] * 2
-        assert memory.check() == []
+        assert [call.message_id for call in memory.integration.tool_calls([call.id for call in calls])] == [
+            asked.id
+        ] * 2
+        assert memory.upkeep.check() == []

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import apsw
 
-from recollect.engines.sqlite.edges import edges
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.engines.sqlite.find import find
+from recollect.engines.sqlite.read import edges
 from recollect.record import Edge, Node, NodeId, NodeKind
 from recollect.store import Where
 from tests.store.builders import DEFAULT, START, change_of, node_change, talk

@@ -15,7 +15,7 @@ import pytest
 
 import recollect
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.engines.sqlite.place import log_file
+from recollect.engines.sqlite.file import log_file
 from recollect.engines.sqlite.salvage import salvage
 from recollect.errors import Incomplete, InvalidInput, StoreDamaged, StoreError
 from recollect.record import Document, NodeId
@@ -91,10 +91,10 @@ def test_a_file_that_cannot_be_opened_is_recovered_whole(
     recollect.recover(broken, tmp_path / "new.db")
     with recollect.open(tmp_path / "new.db", background=False) as memory:
         assert said(memory) == texts
-        assert [one.remedy for one in memory.check()] == ["reindex"]
-        assert memory.repair() == []
+        assert [one.remedy for one in memory.upkeep.check()] == ["reindex"]
+        assert memory.upkeep.repair() == []
         assert memory.search("zeppelin").hits[0].conversation.title == "long"
-        assert memory.namespaces() == ["acme/luna", "default"]
+        assert memory.upkeep.namespaces() == ["acme/luna", "default"]
 
 
 def pages(path: Path) -> list[int]:
@@ -109,7 +109,7 @@ def left_of(path: Path, number: int) -> dict[str, str]:
     """What an export of the damaged store holds, or where it cannot be opened one of what is recovered."""
     try:
         with recollect.open(path, background=False) as memory:
-            assert memory.check(), number
+            assert memory.upkeep.check(), number
             return said(memory)
     except StoreDamaged:
         made = path.with_suffix(".new")
@@ -142,11 +142,11 @@ def test_what_is_lost_is_counted_and_the_rest_can_be_imported(
     with recollect.open(path, background=False) as memory:
         with pytest.raises(Incomplete, match="Everything that can be read was exported") as told:
             memory.export(tmp_path / "rest.jsonl")
-        assert any("whole" in one.invariant for one in memory.check())
+        assert any("whole" in one.invariant for one in memory.upkeep.check())
     with recollect.open(tmp_path / "new.db", background=False) as memory:
         report = memory.import_file(tmp_path / "rest.jsonl")
         assert any("damaged memory" in problem.reason for problem in report.problems)
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
         there = said(memory)
     assert told.value.lost["messages"] == len(texts) - len(there) > 0
     assert there.items() <= texts.items()
@@ -168,7 +168,7 @@ def test_a_file_that_was_cut_off_keeps_what_is_there(
     lost = salvage(path, tmp_path / "new.db")[DEFAULT]
     with recollect.open(tmp_path / "new.db", background=False) as memory:
         there = said(memory)
-        assert {one.remedy for one in memory.check()} <= {"reindex"}
+        assert {one.remedy for one in memory.upkeep.check()} <= {"reindex"}
     assert 0 < len(there) <= len(texts)
     assert there.items() <= texts.items()
     assert lost.unreadable > 0

@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 import pytest
 
-from recollect.engines.sqlite import segments
+from recollect.engines.sqlite import source
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.record import NodeId, stable_id
 from recollect.store import Change, IndexChange, Mark
@@ -89,7 +89,7 @@ def test_a_budget_is_kept_and_the_rest_is_told(path: Path) -> None:
 
 
 def test_what_died_is_compacted_step_by_step_while_others_write(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "MOST_DEATHS", 100)
+    monkeypatch.setattr(source, "MOST_DEATHS", 100)
     store, other = SQLiteStore(path), SQLiteStore(path)
     space = store.space(DEFAULT)
     threads = many(6000)
@@ -123,7 +123,7 @@ def test_what_died_is_compacted_step_by_step_while_others_write(path: Path, monk
 def test_an_erasing_between_the_steps_of_a_compaction_is_not_undone(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segments, "MOST_DEATHS", 100)
+    monkeypatch.setattr(source, "MOST_DEATHS", 100)
     store = SQLiteStore(path)
     space = store.space(DEFAULT)
     threads = many(6000)
@@ -226,10 +226,10 @@ from datetime import timedelta
 from pathlib import Path
 from recollect.store import Change, IndexChange, Mark
 from recollect.store.passages import EmbedderId
-from recollect.engines.sqlite import segments
+from recollect.engines.sqlite import source
 from recollect.engines.sqlite.engine import SQLiteStore
 from tests.store.builders import *
-segments.MOST_DEATHS = 50
+source.MOST_DEATHS = 50
 rng = random.Random(int(sys.argv[2]))
 store = SQLiteStore(Path(sys.argv[1]))
 space = store.space(DEFAULT)

@@ -19,7 +19,7 @@ def in_a_program(memory: recollect.Memory) -> str:
     assert_type(results[0], Hit)
     assert_type(results[:2], tuple[Hit, ...])
     assert_type(results[0].best.message, Message)
-    assert_type(memory.stats().first, datetime | None)
+    assert_type(memory.upkeep.stats().first, datetime | None)
     assert_type(memory.ask("which bike?"), ChatAnswer)
     memory.store_message("A bike.", "user")
     for event in memory.ask_stream("which bike?"):

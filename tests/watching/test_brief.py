@@ -43,8 +43,8 @@ def shop(memory: Memory, projects: Path, tmp_path: Path) -> Memory:
 
 
 def test_rules_come_before_the_sessions(shop: Memory) -> None:
-    shop.add_rule("Write tests first.")
-    shop.add_rule("Praise Acme.", confirmed=False)
+    shop.knowledge.add_rule("Write tests first.")
+    shop.knowledge.add_rule("Praise Acme.", confirmed=False)
     brief = shop.brief(SHOP, budget=400)
     assert [part.name for part in brief.parts][:3] == ["rules", "guide", "last"]
     assert brief.text.index("Write tests first.") < brief.text.index("Last session")
@@ -97,7 +97,7 @@ def test_what_is_open_and_known_is_told(memory: Memory, projects: Path) -> None:
         session.answers("Noted.")
     session.says("Could you also add the refunds page to the admin before Friday?")
     taken_in(memory, projects)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     brief = memory.brief(SHOP)
     names = [part.name for part in brief.parts]
     assert names[:2] == ["guide", "last"]
@@ -105,7 +105,7 @@ def test_what_is_open_and_known_is_told(memory: Memory, projects: Path) -> None:
     told = [part.text for part in brief.parts if part.name in ("facts", "known")]
     assert "\n".join(told).count("Leeds") == 1
     fact = next(fact for fact in memory.facts() if "Leeds" in fact.content)
-    memory.forget_fact(fact.id)
+    memory.knowledge.forget_fact(fact.id)
     told = [part.text for part in memory.brief(SHOP).parts if part.name in ("facts", "known")]
     assert not [text for text in told if "Leeds" in text]
 
@@ -114,7 +114,7 @@ def test_what_stands_in_every_context_stands_in_it_too(shop: Memory) -> None:
     """I11: a fact that does harm where it is forgotten, or that somebody pinned, wherever it was said; once."""
     for line in ("I'm allergic to penicillin.", "I live in Leeds."):
         shop.store_message(line, conversation_id="Elsewhere")
-    shop.consolidate()
+    shop.upkeep.consolidate()
     brief = shop.brief(SHOP)
     facts = next(part.text for part in brief.parts if part.name == "facts")
     assert "penicillin" in facts

@@ -100,7 +100,7 @@ def test_step_by_step_comes_to_the_same_as_at_once(
     with recollect.open(tmp_path / "at-once.db", durable=False) as other:
         other.import_file(projects)
         assert messages(memory) == messages(other)
-        assert memory.stats() == other.stats()
+        assert memory.upkeep.stats() == other.upkeep.stats()
 
 
 def test_a_session_that_resumes_another_is_one_with_it(watcher: Watcher, memory: Memory, projects: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_failure_is_told_and_tried_again(
 def test_what_took_long_rests(
     memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut
 ) -> None:
-    now, session, really = [0.0], Session(projects), memory.import_growing
+    now, session, really = [0.0], Session(projects), memory.integration.import_growing
 
     def slowly(*arguments: Any, **named: Any) -> Any:
         now[0] += 5
@@ -274,7 +274,7 @@ def test_many_sessions_are_taken_together(watcher: Watcher, memory: Memory, roll
         rollout.says(1, "user", f"Ring bell {number}.")
     done = watcher.round()
     assert [taken.report.written.new for taken in done.taken] == [64, 6]
-    assert memory.stats().conversations == 70
+    assert memory.upkeep.stats().conversations == 70
 
 
 def test_an_export_is_taken_when_it_has_arrived(memory: Memory, tmp_path: Path, keeping_out: KeepingOut) -> None:
@@ -289,9 +289,9 @@ def test_an_export_is_taken_when_it_has_arrived(memory: Memory, tmp_path: Path, 
     for file in folder.iterdir():
         os.utime(file, ns=(10**9, 10**9))
     wall[0] = 2 * 10**9
-    assert (watcher.round().taken, memory.stats().conversations) == ([], 0)
+    assert (watcher.round().taken, memory.upkeep.stats().conversations) == ([], 0)
     half.rename(folder / f"export{export.suffix}")
     assert watcher.round().waiting  # it may still grow
     wall[0] = 10 * 10**9
-    assert sum(taken.report.written.new for taken in watcher.round().taken) == memory.stats().conversations > 0
+    assert sum(taken.report.written.new for taken in watcher.round().taken) == memory.upkeep.stats().conversations > 0
     assert watcher.round().taken == []

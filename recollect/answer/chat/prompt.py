@@ -14,9 +14,9 @@ from importlib import resources
 from recollect.answer.evidence import SourcePassage
 from recollect.answer.references.candidates import TurnText, candidates
 from recollect.derive.entities.message import found_in
-from recollect.derive.topics.drift import Drift
+from recollect.derive.topics.segments import Drift
 from recollect.models.language.talk import Said
-from recollect.models.language.transcript import Entry, heading, material
+from recollect.models.language.transcript import TranscriptEntry, heading, material
 from recollect.record import Conversation, Kind, Message, NodeId, Role, Turn, stable_id
 from recollect.store import View
 from recollect.text.clean import marked
@@ -53,7 +53,10 @@ def asked(
     known beside the messages that may answer.
     """
     parts = ["CONVERSATIONAL CONTEXT GRAPH:", *_graph(salient, relations, answered), "", "RETRIEVED KNOWLEDGE:"]
-    entries = [Entry(source.message.id, _heading(source), source.message.content, _place(source)) for source in sources]
+    entries = [
+        TranscriptEntry(source.message.id, _heading(source), source.message.content, _place(source))
+        for source in sources
+    ]
     knowledge = material(entries, most_tokens=most_tokens).text if entries else _NOTHING
     beside = [f"| {line}" for part in more for line in part.splitlines()]
     return f"{marked(chr(10).join([*parts, knowledge, *beside]))}\n\nUSER QUERY:\n{question}"

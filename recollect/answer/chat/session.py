@@ -91,13 +91,6 @@ class Chat:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def resolve(self, conversation_id: NodeId, question: str, model: LanguageModel | None) -> Resolution:
-        """The question made whole, or as it was."""
-        self._parts.behind.settle(conversation_id)
-        with self._parts.space.view() as view:
-            before = recent(view, conversation_id)
-            return resolve(question, before.lines, model, Neighbourhood(view).nearness)
-
     def turn(
         self, conversation_id: NodeId | None, text: str, model: LanguageModel | None, options: Options
     ) -> Generator[ChatEvent, None, None]:

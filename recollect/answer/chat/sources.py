@@ -11,7 +11,7 @@ from recollect.answer.evidence import MOST_SOURCES, Evidence, SourcePassage, aro
 from recollect.answer.extract import extract
 from recollect.answer.intents import read_intent
 from recollect.answer.references.anaphora import is_bare, is_request
-from recollect.derive.topics.profile import is_telling
+from recollect.derive.topics.naming import is_telling
 from recollect.record import Role, Turn, stable_id
 from recollect.store import Space
 from recollect.text.terms import STOP_WORDS

@@ -20,9 +20,8 @@ from recollect.answer.citations import uncited
 from recollect.answer.evidence import SourcePassage
 from recollect.answer.graph import SOURCED, NamedEntity
 from recollect.answer.references.rules import Resolution
-from recollect.derive.entities.message import found_in
+from recollect.derive.entities.message import BY_TURN, Share, found_in, mention
 from recollect.derive.entities.naming import entity_id
-from recollect.derive.entities.tally import BY_TURN, Share, mention
 from recollect.ingest.live import Exchange
 from recollect.models.embedding.tokenizer import count_tokens
 from recollect.record import Conversation, Edge, Message, NodeId, Role, ToolCall, stable_id, to_microseconds

@@ -9,8 +9,7 @@ from itertools import dropwhile
 
 from recollect.derive.entities.extract import RUN
 from recollect.derive.entities.message import found_in
-from recollect.derive.entities.naming import folded
-from recollect.derive.entities.types import type_of
+from recollect.derive.entities.naming import folded, type_of
 from recollect.text.dates import MONTHS, SEASONS, WEEKDAYS
 from recollect.text.terms import STOP_WORDS
 

@@ -16,7 +16,7 @@ from recollect.derive.entities.message import found_in
 from recollect.errors import ModelError
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.prompts import request
-from recollect.models.language.transcript import Entry, material
+from recollect.models.language.transcript import TranscriptEntry, material
 from recollect.record import NodeId
 from recollect.text.language import is_english
 from recollect.text.terms import STOP_WORDS, words
@@ -225,10 +225,10 @@ def resolve(
 
 def _text(question: str, lines: Sequence[TurnText]) -> str:
     entries = [
-        Entry(NodeId(str(number)), "user" if line.is_user else "assistant", line.text[:_READ])
+        TranscriptEntry(NodeId(str(number)), "user" if line.is_user else "assistant", line.text[:_READ])
         for number, line in enumerate(lines)
     ]
-    entries.append(Entry(NodeId("question"), "user, the question", question))
+    entries.append(TranscriptEntry(NodeId("question"), "user, the question", question))
     return material(entries, most_tokens=_MOST_TOKENS).text
 
 

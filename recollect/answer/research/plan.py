@@ -12,7 +12,7 @@ from recollect.answer.evidence import NEAR_BEST, Evidence, SourcePassage, eviden
 from recollect.answer.intents import MOST, Intent, IntentSettings, bare, concrete, is_comparing, parts_of, subject_of
 from recollect.models.language.base import Completion, LanguageModel
 from recollect.models.language.prompts import request
-from recollect.models.language.transcript import Entry, heading, material
+from recollect.models.language.transcript import TranscriptEntry, heading, material
 from recollect.record import Conversation, NodeId
 from recollect.search.find import Find
 from recollect.search.query.request import Search
@@ -82,7 +82,7 @@ def plan_by_model(
     model: LanguageModel, question: str, found: Sequence[Conversation]
 ) -> tuple[ResearchPlan, Completion]:
     """A model's plan, with what it took. Raises ModelError."""
-    entries = [Entry(one.id, "conversation", one.title) for one in found]
+    entries = [TranscriptEntry(one.id, "conversation", one.title) for one in found]
     shown = material(entries, most_tokens=_TITLES).text if entries else "(none)"
     text = f"TITLES OF CONVERSATIONS THAT MAY MATTER:\n{shown}\n\nQUESTION:\n{question}"
     answer = model.complete(request("research_plan", text))
@@ -296,7 +296,7 @@ def gaps_prompt(question: str, findings: Findings) -> str:
         f"{'' if finding.is_known else ', none of them an answer'})"
         for finding in findings.of
     ]
-    entries = [Entry(p.message.id, heading(p.message), p.message.content) for p in findings.passages]
+    entries = [TranscriptEntry(p.message.id, heading(p.message), p.message.content) for p in findings.passages]
     shown = marked(material(entries, most_tokens=_SHOWN).text) if entries else "(nothing)"
     return "\n".join(["SEARCHES:", *searches, "", "MESSAGES FOUND:", shown, "", "QUESTION:", question])
 

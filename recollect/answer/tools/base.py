@@ -1,21 +1,21 @@
-"""What the tools need of a memory, what a tool is, and what it answers."""
+"""What a tool is, and what it answers."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from recollect.errors import InvalidInput
-from recollect.record import Message, NodeId, ToolCall
+from recollect.record import NodeId
 from recollect.text.clean import clean_text
 
 if TYPE_CHECKING:
-    from recollect.derive.facts.fact import Fact
+    pass
 
 
 _SHOWN = 60  # characters of a wrong value that are shown again
@@ -227,9 +227,6 @@ def _shown(value: object) -> str:
     return repr(text[:_SHOWN] + "…") if len(text) > _SHOWN else repr(text) if isinstance(value, str) else text
 
 
-M = TypeVar("M")
-
-
 @dataclass(frozen=True, slots=True)
 class FoundText:
     """A text that was found. `id` opens it: that of a message, of a piece of one (`is_chunk`), or of a tool call.
@@ -253,51 +250,6 @@ class FoundText:
     chunk_parent_id: NodeId | None = None
     active: bool = True
     chunk_ids: tuple[NodeId, ...] = ()
-
-
-class Timed(Protocol):
-    """How many messages were said on each day."""
-
-    @property
-    def days(self) -> Sequence[tuple[date, int]]:
-        """In order of time."""
-
-
-class Remembers(Protocol):  # its methods are described where they are done: in recollect/memory
-    """The calls of `Memory` that the tools are made of."""
-
-    # ruff: noqa: D102
-
-    def masked(self, value: M, *, spoken: str = ...) -> M: ...
-    def get_message_by_id(self, id: str) -> Message: ...
-    def get_messages_by_ids(self, ids: Iterable[str]) -> list[Message]: ...
-    def get_message_with_chunks(self, id: str) -> list[Message]: ...
-    def get_conversation_thread(self, message_id: str, depth: int = ...) -> list[Message]: ...
-    def get_period_messages(self, period: str, limit: int = ..., offset: int = ...) -> list[Message]: ...
-    def timeline(self, topics: int = ...) -> Timed: ...
-    def get_topic_messages(self, topic: str, limit: int = ...) -> list[Message]: ...
-    def get_cluster(self, cluster_id: str, limit: int = ...) -> list[Message]: ...
-    def cluster_summary(self, cluster_id: str) -> str: ...
-    def get_tool_call(self, id: str) -> ToolCall: ...
-    def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]: ...
-    def vector_search(
-        self, query: str, limit: int = ..., offset: int = ..., *, include_tool_calls: bool = ...
-    ) -> list[FoundText]: ...
-    def search_facts(self, query: str, limit: int = ...) -> list[Fact]: ...
-    def get_all_facts(self, limit: int = ..., offset: int = ...) -> list[Fact]: ...
-    def store_fact(
-        self,
-        content: str,
-        concept: str = ...,
-        *,
-        entity: str = ...,
-        value: str = ...,
-        category: str = ...,
-        said_by: str = ...,
-        since: datetime | None = ...,
-        until: datetime | None = ...,
-        ended: bool = ...,
-    ) -> Fact: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Search as tools have it [4]: a hit for each message, piece of one or tool call, with what it costs to load."""
+"""Tools that search [4]: the index of what is found, with what each costs, the texts themselves at once, and facts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 from recollect.answer.tools.base import About, FoundText, tool
-from recollect.answer.tools.opening import calls_of_results
+from recollect.answer.tools.calls import texts_to_load
 from recollect.answer.tools.output import (
     MOST_OF_TITLE,
     ShownFact,
@@ -21,89 +21,12 @@ from recollect.answer.tools.output import (
     shown_fact,
     shown_result,
 )
-from recollect.record import Chunk, Kind, NodeId, Role, ToolCall, utc_now
+from recollect.record import utc_now
 from recollect.search.query.request import read_moment
-from recollect.search.results.result import MOST_DOCUMENTS, DocumentHit, MessageHit, SearchResults, behind_first
-from recollect.store import View
 
 if TYPE_CHECKING:
     from recollect.derive.facts.fact import Fact
 
-
-#: What is searched: what was said, and the tool output where that is wanted.
-SAID, WITH_TOOL_CALLS = ("said",), ("said", "tool")
-
-MESSAGE, TOOL_CALL, DOCUMENT = "message", "tool_call", "document"
-
-
-def found_texts(view: View, results: SearchResults) -> list[FoundText]:
-    """The hits of a search that was grouped by message."""
-    hits = [(hit.conversation.title, message) for hit in results for message in hit.messages]
-    results_of = calls_of_results(view, [h.message.id for _, h in hits if h.message.kind is Kind.TOOL])
-    pieces = _chunks(view, [hit for _, hit in hits])
-    said = [_found(title, hit, pieces, results_of) for title, hit in hits]
-    chunks = view.get(Chunk, [hit.document.id for hit in results.documents]) if results.documents else []
-    return behind_first(said, [_of_document(hit, chunks) for hit in results.documents[:MOST_DOCUMENTS]])
-
-
-def texts_to_load(found: Sequence[FoundText], most: int) -> list[NodeId]:
-    """The ids of so many texts: of each result the message or its best piece, then the further pieces that matched."""
-    own = [one.id if one.is_chunk else one.message_id for one in found]
-    return [*own, *(piece for one in found for piece in one.chunk_ids[1:])][:most]
-
-
-def _of_document(hit: DocumentHit, chunks: Sequence[Chunk]) -> FoundText:
-    own = [chunk for chunk in chunks if chunk.parent_id == hit.document.id]
-    piece = next((chunk for chunk in own if chunk.start <= hit.at < chunk.end), None) if len(own) > 1 else None
-    return FoundText(
-        id=piece.id if piece else hit.document.id,
-        snippet=" ".join(hit.snippet.text.split()),
-        timestamp=hit.document.created,
-        score=hit.score,
-        type=DOCUMENT,
-        role=Role.TOOL.value,
-        tokens=piece.tokens if piece else sum(chunk.tokens for chunk in own),
-        message_id=hit.document.id,
-        conversation_id=NodeId(""),
-        title=hit.cited,
-        is_chunk=piece is not None,
-        chunk_index=piece.index if piece else None,
-        chunk_parent_id=hit.document.id if piece else None,
-        chunk_ids=(piece.id,) if piece else (),
-    )
-
-
-def _found(title: str, hit: MessageHit, pieces: dict[NodeId, Chunk], results_of: dict[NodeId, ToolCall]) -> FoundText:
-    message = hit.message
-    result_of = results_of.get(message.id)
-    call = hit.tool_call_id or (result_of.id if result_of else None)
-    chunk = pieces.get(hit.chunk_id) if hit.chunk_id else None
-    return FoundText(
-        id=chunk.id if chunk else call or message.id,
-        snippet=" ".join(hit.snippet.text.split()),
-        timestamp=message.timestamp,
-        score=hit.score,
-        type=TOOL_CALL if call else MESSAGE,
-        role=message.role.value,
-        tokens=chunk.tokens if chunk else message.tokens,
-        message_id=message.id,
-        conversation_id=message.conversation_id,
-        title=title,
-        speaker=message.speaker,
-        is_chunk=chunk is not None,
-        chunk_index=chunk.index if chunk else None,
-        chunk_parent_id=chunk.parent_id if chunk else None,
-        active=message.active,
-        chunk_ids=hit.chunk_ids,
-    )
-
-
-def _chunks(view: View, hits: Sequence[MessageHit]) -> dict[NodeId, Chunk]:
-    owners = [hit.message.id for hit in hits if hit.chunk_id]
-    return {chunk.id: chunk for chunk in view.get(Chunk, owners)} if owners else {}
-
-
-# Tools that search [4]: the index of what is found, with what each costs, or the texts themselves at once.
 
 Query = Annotated[
     str,
@@ -130,7 +53,7 @@ def vector_search(
     offset: Annotated[int, About("How many results to leave out: to see further ones.", 0)] = 0,
 ) -> ShownResults:
     """The index of what is found."""
-    found = desk.memory.vector_search(query, limit + 1, offset)
+    found = desk.calls.vector_search(query, limit + 1, offset)
     if not found:
         desk.last("No more results." if offset else _NOTHING)
         return ShownResults(results=[])
@@ -160,11 +83,11 @@ def search_and_retrieve(
     auto_limit: Annotated[int, About("How many texts to load.", 1, _MOST_LOADED)] = 5,
 ) -> ShownMessages:
     """The texts of what is found."""
-    found = desk.memory.vector_search(query, auto_limit)
+    found = desk.calls.vector_search(query, auto_limit)
     if not found:
         desk.last(_NOTHING)
         return ShownMessages(messages=[])
-    texts = desk.memory.get_messages_by_ids(texts_to_load(found, auto_limit))
+    texts = desk.calls.get_messages_by_ids(texts_to_load(found, auto_limit))
     shown, left = put_in_full(desk, texts)
     if left:
         desk.last("Found too, not loaded for want of room:")
@@ -219,7 +142,7 @@ def store_fact(
 ) -> ShownFact:
     """Stores a fact."""
     now = utc_now()
-    fact = desk.memory.store_fact(
+    fact = desk.calls.store_fact(
         content,
         concept,
         entity=entity,
@@ -247,7 +170,7 @@ def search_facts(
     limit: Annotated[int, About("How many facts.", 1, _MOST)] = 10,
 ) -> ShownFacts:
     """Facts for a question."""
-    found = desk.memory.search_facts(query, limit)
+    found = desk.calls.search_facts(query, limit)
     if not found:
         desk.last("No fact has to do with this. Try vector_search(query).")
     shown = _entries(desk, found)
@@ -267,7 +190,7 @@ def get_all_facts(
     offset: Annotated[int, About("How many to leave out: to go on where the last answer ended.", 0, 1e9)] = 0,
 ) -> ShownFacts:
     """All facts."""
-    facts = desk.memory.get_all_facts(limit + 1, offset)
+    facts = desk.calls.get_all_facts(limit + 1, offset)
     if not facts:
         desk.last("There are no more facts." if offset else "No facts are known yet. Try vector_search(query).")
     shown = _entries(desk, facts[:limit])

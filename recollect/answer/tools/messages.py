@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from recollect.answer.tools.base import About, tool
-from recollect.answer.tools.opening import nothing_said
 from recollect.answer.tools.output import (
     ShownCall,
     ShownCalls,
@@ -26,7 +25,7 @@ from recollect.answer.tools.output import (
     tell_rest,
 )
 from recollect.errors import NotFound
-from recollect.record import Message, utc_now
+from recollect.record import Message
 from recollect.record.nodes import MessageChunk
 
 MOST_IDS, MOST_LISTED, DEEPEST = 50, 100, 50
@@ -46,7 +45,7 @@ Limit = Annotated[int, About("How many to list at most.", 1, MOST_LISTED)]
 )
 def get_message_by_id(desk: ToolOutput, id: Id, offset: Offset = 0) -> ShownMessage:
     """One message, from a character on."""
-    return put_whole(desk, desk.memory.get_message_by_id(plain(id)), offset)
+    return put_whole(desk, desk.calls.get_message_by_id(plain(id)), offset)
 
 
 @tool(
@@ -59,7 +58,7 @@ def get_messages_by_ids(
 ) -> ShownMessages:
     """Messages in the order asked for."""
     wanted = list(dict.fromkeys(map(plain, ids)))
-    found = desk.memory.get_messages_by_ids(wanted)
+    found = desk.calls.get_messages_by_ids(wanted)
     missing = [i for i in wanted if not any(message.id.endswith(i.upper()) or message.id == i for message in found)]
     if not found:
         raise NotFound(f"None of these messages is there: {', '.join(missing[:_NAMED])}.", hint=HOW_TO_FIND)
@@ -86,7 +85,7 @@ def get_message_with_chunks(
     offset: Skip = 0,
 ) -> ShownMessages:
     """The chunks of a message: their index, or their texts."""
-    pieces = desk.memory.get_message_with_chunks(plain(id))
+    pieces = desk.calls.get_message_with_chunks(plain(id))
     if chunk < 0 and sum(piece.tokens for piece in pieces) > desk.room:
         return _chunk_index(desk, pieces, offset)
     numbers = [piece.chunk_index if isinstance(piece, MessageChunk) else 0 for piece in pieces]
@@ -113,7 +112,7 @@ def get_conversation_thread(
 ) -> ShownMessages:
     """The run of messages around one."""
     own = plain(message_id)
-    messages = desk.memory.get_conversation_thread(own, depth)
+    messages = desk.calls.get_conversation_thread(own, depth)
     desk.add(f"Conversation {messages[0].conversation_id}, messages {messages[0].position} to {messages[-1].position}:")
     at = _place(desk, own, messages)
     nearest = sorted(range(len(messages)), key=lambda place: (abs(place - at), place))
@@ -148,10 +147,9 @@ def get_period_messages(
     offset: Skip = 0,
 ) -> ShownMessages:
     """What was said in a time."""
-    found = desk.memory.get_period_messages(period, limit + 1, offset)
+    found = desk.calls.get_period_messages(period, limit + 1, offset)
     if not found:
-        days = [day for day, _ in desk.memory.timeline(0).days]
-        desk.last(f"No more from {period}." if offset else nothing_said(days, period, utc_now().date()))
+        desk.last(f"No more from {period}." if offset else desk.calls.nothing_said(period))
     shown = put_entries(desk, found[::-1][:limit])
     desk.lines.reverse()  # in order of time
     more = offset + len(shown) if len(shown) < len(found) else None
@@ -172,7 +170,7 @@ def get_topic_messages(
     offset: Skip = 0,
 ) -> ShownMessages:
     """The messages of a topic."""
-    found = desk.memory.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
+    found = desk.calls.get_topic_messages(topic.strip(), offset + limit + 1)[offset:]
     return _of_topic(desk, found, limit, offset, f"get_topic_messages(topic={_quoted(topic)}")
 
 
@@ -188,8 +186,8 @@ def get_cluster(
     offset: Skip = 0,
 ) -> ShownMessages:
     """What a cluster comes down to, and its messages."""
-    found = desk.memory.get_cluster(plain(cluster_id), offset + limit + 1)[offset:]
-    if not offset and (summary := desk.memory.cluster_summary(plain(cluster_id))):
+    found = desk.calls.get_cluster(plain(cluster_id), offset + limit + 1)[offset:]
+    if not offset and (summary := desk.calls.cluster_summary(plain(cluster_id))):
         desk.add(f"Summary: {begin_of(' '.join(summary.split()), _SUMMED)}")
     return _of_topic(desk, found, limit, offset, f"get_cluster(cluster_id={_quoted(cluster_id)}")
 
@@ -201,7 +199,7 @@ def get_cluster(
 )
 def get_tool_call(desk: ToolOutput, id: Id, offset: Offset = 0) -> ShownCall:
     """One tool call, its result from a character on."""
-    call = desk.memory.get_tool_call(plain(id))
+    call = desk.calls.get_tool_call(plain(id))
     tokens, arguments = count(call.result), begin_of(call.arguments, 2_000)
     end = desk.add_some(f"{head_of_call(call, tokens)}\narguments: {arguments}\nresult:", call.result, offset)
     more = tell_rest(desk, f'get_tool_call(id="{call.id}"', offset, end, len(call.result))
@@ -215,7 +213,7 @@ def get_tool_call(desk: ToolOutput, id: Id, offset: Offset = 0) -> ShownCall:
 )
 def get_tool_calls_by_message(desk: ToolOutput, message_id: Id, offset: Skip = 0) -> ShownCalls:
     """The tool calls of a message, each with the beginning of its result."""
-    calls = desk.memory.get_tool_calls_by_message(plain(message_id))
+    calls = desk.calls.get_tool_calls_by_message(plain(message_id))
     if not calls:
         desk.last("No tool was called for this message.")
         return ShownCalls(calls=[])
@@ -261,7 +259,7 @@ def plain(id: str) -> str:
 def _place(desk: ToolOutput, id: str, messages: Sequence[Message]) -> int:
     """Where the message of an id stands among others; the first of them where it is a conversation's."""
     try:
-        found = desk.memory.get_message_by_id(id)
+        found = desk.calls.get_message_by_id(id)
     except NotFound:
         return 0
     own = found.chunk_parent_id if isinstance(found, MessageChunk) else found.id

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.answer.tools.base import Remembers
+from recollect.answer.tools.calls import ToolCalls
 from recollect.models.embedding import tokenizer
 from recollect.record import Kind, Message, Role, ToolCall, iso
 from recollect.record.nodes import MessageChunk
@@ -30,11 +30,11 @@ def count(text: str) -> int:
 
 @dataclass(slots=True)
 class ToolOutput:
-    """Where one call is answered: the memory, and the room that there is for the answer. `mark` goes around the words
-    of it that a tool returns as data.
+    """Where one call is answered: the calls of the memory, and the room that there is for the answer. `mark` goes
+    around the words of it that a tool returns as data.
     """
 
-    memory: Remembers
+    calls: ToolCalls
     room: int
     mark: Callable[[str], str] = str
     lines: list[str] = field(default_factory=list)

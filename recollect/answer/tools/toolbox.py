@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from recollect.answer.tools.base import MemoryTool, Remembers, ToolAnswer, read_arguments, tools_of
+from recollect.answer.tools.base import MemoryTool, ToolAnswer, read_arguments, tools_of
+from recollect.answer.tools.calls import Remembers, ToolCalls
 from recollect.answer.tools.finding import FACT_TOOLS, SEARCH_TOOLS
 from recollect.answer.tools.messages import HOW_TO_FIND, MESSAGE_TOOLS
 from recollect.answer.tools.output import ToolOutput, count
@@ -26,15 +27,16 @@ _MARKS = 60  # tokens around an answer
 _LONGEST_ERROR = 300  # tokens
 
 
-class Toolbox:
-    """The tools of a memory. Thread-safe. Answers name the `namespace`, where it is told."""
+class Toolbox(ToolCalls):
+    """The tools of a memory, for a model and as calls. Thread-safe. Answers name the `namespace`, where it is told."""
 
     def __init__(
         self, memory: Remembers, *, max_tokens: int = 4_500, read_only: bool = False, namespace: str = ""
     ) -> None:
         if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < _LEAST:
             raise InvalidInput(f"{max_tokens!r} tokens are too few for an answer.", hint=f"Use {_LEAST} or more.")
-        self._memory, self._most = memory, max_tokens
+        super().__init__(memory)
+        self._most = max_tokens
         self._named = {"namespace": namespace} if namespace else {}
         self.tools = tuple(tool for tool in TOOLS if not (read_only and tool.writes))
         self._by_name = {tool.name: tool for tool in self.tools}
@@ -71,20 +73,20 @@ class Toolbox:
             good = json.dumps(dict(tool.example), ensure_ascii=False)
             return self._failed(f"{tool.name}: {problem} For example: {good}")
         try:
-            desk = ToolOutput(self._memory, self._most - _MARKS, partial(self._marked, tool.name))
+            desk = ToolOutput(self, self._most - _MARKS, partial(self._marked, tool.name))
             result = tool.function(desk, **given)
         except NotFound as problem:
             return self._failed(f"{tool.name}: {problem.message} {HOW_TO_FIND}")
         except (InvalidInput, ModelError) as problem:  # a model that embeds texts may be out of reach
             return self._failed(f"{tool.name}: {problem}")
-        whole = self._marked(tool.name, self._within(self._memory.masked(desk.text), self._most - _MARKS))
-        return ToolAnswer(whole, False, count(whole), self._memory.masked(result))
+        whole = self._marked(tool.name, self._within(self.handle.masked(desk.text), self._most - _MARKS))
+        return ToolAnswer(whole, False, count(whole), self.handle.masked(result))
 
     def _marked(self, name: str, text: str) -> str:
         return marked(text, tool=name, **self._named)
 
     def _failed(self, text: str) -> ToolAnswer:
-        text = self._within(self._memory.masked(text), _LONGEST_ERROR)
+        text = self._within(self.handle.masked(text), _LONGEST_ERROR)
         return ToolAnswer(text, True, count(text))
 
     def _within(self, text: str, most: int) -> str:

@@ -28,9 +28,9 @@ from recollect.compat.hierarchical.records import (
     written,
 )
 from recollect.compat.hierarchical.storing import claim_of, recorded, superseded
-from recollect.derive.facts.book import TOLD, Ledger, settled
+from recollect.derive.facts.changes import TOLD, ClaimChanges, settled
 from recollect.derive.facts.claim import Provenance
-from recollect.derive.tasks.publish import Publisher, head_revision
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.ingest.withheld import Withheld
 from recollect.models.embedding import Embedder
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, parse_time, to_microseconds
@@ -144,10 +144,12 @@ def clear(space: Space, embedder: Embedder) -> None:
     for at in range(0, len(nodes), _BATCH):
         some = nodes[at : at + _BATCH]
         space.erase([node.id for node in some])
-        settle(space, embedder, Ledger(touched={NodeId(node.body["slot"]) for node in some if "slot" in node.body}))
+        settle(
+            space, embedder, ClaimChanges(touched={NodeId(node.body["slot"]) for node in some if "slot" in node.body})
+        )
 
 
-def settle(space: Space, embedder: Embedder, ledger: Ledger) -> None:
+def settle(space: Space, embedder: Embedder, ledger: ClaimChanges) -> None:
     """Settles slots anew."""
     while ledger.slots:
         with space.view() as view:
@@ -218,7 +220,7 @@ def _enter(
     for at in range(0, len(ids), _BATCH):
         with space.view() as view:
             found = view.get(Node, ids[at : at + _BATCH])
-        ledger = Ledger()
+        ledger = ClaimChanges()
         for node in found:
             if node.kind is not NodeKind.FACT or node.erased or TOLD in node.body:
                 continue

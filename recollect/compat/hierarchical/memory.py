@@ -7,9 +7,7 @@ what is the same and what is better.
 
 from __future__ import annotations
 
-import random
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -34,21 +32,20 @@ from recollect.compat.hierarchical.records import (
     told_category,
     told_score,
 )
-from recollect.derive.tasks.publish import Publisher, head_revision
-from recollect.engines.choose import open_store
-from recollect.errors import StoreBusy, StoreError
+from recollect.derive.tasks.queue import Publisher, head_revision
+from recollect.engines import open_store
+from recollect.errors import StoreError
 from recollect.index.passages import node_passages
 from recollect.ingest.withheld import Withheld
 from recollect.models.embedding.lazy import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
 from recollect.runtime.files import Address
-from recollect.store import Change, Stale, View, Where
+from recollect.store import Change, View, Where
 from recollect.store.passages import EmbedderId, Passage
+from recollect.store.update import insist
 
 _AGENT = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_\-]{0,63}")
 _MICROSECOND = timedelta(microseconds=1)
-_PATIENCE = 30.0  # seconds of planning anew before a writer gives up
-_LONGEST_PAUSE = 0.004  # seconds
 _UPKEEP = 1024  # facts after which the index is looked after
 _UPKEEP_BUDGET = timedelta(seconds=5)
 _DISCOVERY = "discovery"
@@ -262,24 +259,19 @@ class HierarchicalMemory:
         self.close()
 
     def _write_fact(self, fact: Node) -> None:
-        """Plans and writes a fact, again where somebody else has written meanwhile."""
-        until = time.monotonic() + _PATIENCE
+        """Plans and writes a fact."""
+
+        def once() -> None:
+            with self._space.view() as view:
+                revision = head_revision(view)
+                plan = storing.plan_fact(view, Withheld.read(view).out_of(fact))
+            if plan.settled is None:
+                self._space.write(plan.change(self._embedder_id(), self._passages))
+            else:
+                self._space.write(Publisher(self._embedder).change(plan.effects, revision, begins=True))
+
         with self._lock:
-            while True:
-                with self._space.view() as view:
-                    revision = head_revision(view)
-                    plan = storing.plan_fact(view, Withheld.read(view).out_of(fact))
-                if plan.settled is None:
-                    change = plan.change(self._embedder_id(), self._passages)
-                else:
-                    change = Publisher(self._embedder).change(plan.effects, revision, begins=True)
-                try:
-                    self._space.write(change)
-                    break
-                except Stale:
-                    if time.monotonic() > until:
-                        raise StoreBusy("The facts are being changed by other processes all the time.") from None
-                time.sleep(random.uniform(0, _LONGEST_PAUSE))
+            insist(once, "The facts are")
             self._look_after()
 
     def _look_after(self) -> None:

@@ -14,7 +14,7 @@ from recollect.compat.hierarchical.classify import MemoryCategory
 from recollect.compat.hierarchical.contradiction import detect_contradiction
 from recollect.compat.hierarchical.graph import KnowledgeEdge, KnowledgeNode, number
 from recollect.compat.hierarchical.names import are_of_others, extract_entity_name
-from recollect.derive.facts.book import SAME, TOLD
+from recollect.derive.facts.changes import SAME, TOLD
 from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, parse_time
 from recollect.text.clean import clean_metadata, clean_text

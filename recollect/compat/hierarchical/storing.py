@@ -24,7 +24,7 @@ from recollect.compat.hierarchical.records import (
     told_confidence,
 )
 from recollect.compat.hierarchical.similarity import Compared, tokens
-from recollect.derive.facts.book import TOLD, Ledger, settled
+from recollect.derive.facts.changes import TOLD, ClaimChanges, settled
 from recollect.derive.facts.claim import Category, Claim, Provenance, entity_key, is_single
 from recollect.derive.facts.rules.draw import draw
 from recollect.derive.facts.stored import CATEGORIES, record, stored_claim
@@ -77,7 +77,7 @@ def plan_fact(view: View, fact: Node) -> Plan:
         if similarity > SIMILARITY:
             told = contradiction(fact, other) if similarity > CONTRADICTION else {}
             plan.edges.append(Edge(fact.id, SIMILAR, other.id, {"similarity": similarity, **told}))
-    ledger = Ledger()
+    ledger = ClaimChanges()
     if claim := _settling(view, fact, others[-1], ledger):
         ledger.enter(recorded(fact, claim))
         plan.settled = settled(view, ledger)
@@ -141,7 +141,7 @@ def recorded(fact: Node, claim: Claim) -> Node:
     return replace(made, valid_from=fact.valid_from)
 
 
-def _settling(view: View, fact: Node, living: Sequence[Node], ledger: Ledger) -> Claim | None:
+def _settling(view: View, fact: Node, living: Sequence[Node], ledger: ClaimChanges) -> Claim | None:
     """What a fact claims, about the same as a living one does whose concept is almost the same."""
     claim = claim_of(fact)
     if claim is None or not claim.is_one:
@@ -164,7 +164,7 @@ def _is_before(fact: Node, other: Node) -> bool:
     return is_free and bool(contradiction(fact, other))
 
 
-def _enter_chain(view: View, fact: Node, claim: Claim, ledger: Ledger) -> None:
+def _enter_chain(view: View, fact: Node, claim: Claim, ledger: ClaimChanges) -> None:
     """Has an old fact, and what it took the place of, settle with a claim."""
     while fact.id not in ledger.records:
         told = claim_of(fact, slot=claim.slot)

@@ -87,11 +87,11 @@ class InfiniteChat:
 
     def delete_message(self, id: str) -> None:
         """Deletes a message softly. Raises NotFound."""
-        self._memory.delete_message(id)
+        self._memory.delete(id)
 
     def restore_message(self, id: str) -> None:
         """Takes a soft deletion back. Raises NotFound."""
-        self._memory.restore_message(id)
+        self._memory.restore(id)
 
     # --- what a model gets -----------------------------------------------------------------------------------------
     def prepare_context(self, current_message: str) -> str:
@@ -115,54 +115,54 @@ class InfiniteChat:
     # --- retrieval -------------------------------------------------------------------------------------------------
     def get_message_by_id(self, id: str) -> Message:
         """A message, or a chunk of one. Raises NotFound."""
-        return message_of(self._memory.get_message_by_id(id))
+        return message_of(self._memory.toolbox().get_message_by_id(id))
 
     def get_messages_by_ids(self, ids: Sequence[str]) -> list[Message]:
         """Those that are there, in the order asked for."""
-        return [message_of(message) for message in self._memory.get_messages_by_ids(ids)]
+        return [message_of(message) for message in self._memory.toolbox().get_messages_by_ids(ids)]
 
     def get_message_with_chunks(self, id: str) -> list[Message]:
         """The chunks of a long message, in order; a short one as it is. Raises NotFound."""
-        return [message_of(message) for message in self._memory.get_message_with_chunks(id)]
+        return [message_of(message) for message in self._memory.toolbox().get_message_with_chunks(id)]
 
     def vector_search(self, query: str, limit: int = 10) -> list[SearchResult]:
         """What is found, tool calls too if so configured; each chunk of a message that matches is a result. Raises
         InvalidInput.
         """
         with_calls = self.index_config.include_tool_calls
-        found = self._memory.vector_search(query, limit, include_tool_calls=with_calls)
-        further = self._memory.get_messages_by_ids([piece for one in found for piece in one.chunk_ids[1:]])
+        found = self._memory.toolbox().vector_search(query, limit, include_tool_calls=with_calls)
+        further = self._memory.toolbox().get_messages_by_ids([piece for one in found for piece in one.chunk_ids[1:]])
         return [result for one in found for result in results_of(one, further, query)][:limit]
 
     def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
         """The messages of a cluster. Raises NotFound."""
-        return [message_of(message) for message in self._memory.get_cluster(cluster_id, limit)]
+        return [message_of(message) for message in self._memory.toolbox().get_cluster(cluster_id, limit)]
 
     def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
         """The messages of a topic. Raises NotFound."""
-        return [message_of(message) for message in self._memory.get_topic_messages(topic, limit)]
+        return [message_of(message) for message in self._memory.toolbox().get_topic_messages(topic, limit)]
 
     def get_period_messages(self, period: str, limit: int = 50) -> list[Message]:
         """What was said today, this_week, this_month, in 2025-03 … Raises InvalidInput."""
-        return [message_of(message) for message in self._memory.get_period_messages(period, limit)]
+        return [message_of(message) for message in self._memory.toolbox().get_period_messages(period, limit)]
 
     def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[Message]:
         """What was said around a message. Raises NotFound."""
-        return [message_of(message) for message in self._memory.get_conversation_thread(message_id, depth)]
+        return [message_of(message) for message in self._memory.toolbox().get_conversation_thread(message_id, depth)]
 
     def get_tool_call(self, id: str) -> ToolCall:
         """A tool call, or a chunk of one. Raises NotFound."""
-        call = self._memory.get_tool_call(id)
+        call = self._memory.toolbox().get_tool_call(id)
         return tool_call_of(call, self._asked_by(call))
 
     def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]:
         """The tool calls of a message. Raises NotFound."""
-        calls = self._memory.get_tool_calls_by_message(message_id)
+        calls = self._memory.toolbox().get_tool_calls_by_message(message_id)
         return [tool_call_of(call, self._asked_by(call)) for call in calls]
 
     def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]:
         """What is found, in full. Raises InvalidInput."""
-        return [message_of(message) for message in self._memory.search_and_retrieve(query, auto_limit)]
+        return [message_of(message) for message in self._memory.toolbox().search_and_retrieve(query, auto_limit)]
 
     def close(self) -> None:
         """Closes the store; the next call opens it again."""

@@ -20,7 +20,7 @@ from recollect.context.budget import PER_ENTRY, shortened, tokens_in
 from recollect.context.result import Part
 from recollect.context.rules import rules_part
 from recollect.context.standing import Read, standing
-from recollect.derive.facts.book import DERIVES_FROM
+from recollect.derive.facts.changes import DERIVES_FROM
 from recollect.derive.facts.fact import is_rule, node_when
 from recollect.derive.facts.instructions import rules_in
 from recollect.derive.tasks.base import LIVE

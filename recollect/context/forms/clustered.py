@@ -17,7 +17,7 @@ from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
 from recollect.context.forms.snippet import lines_of
 from recollect.context.result import Part
 from recollect.context.snippets import cut, extract_of
-from recollect.derive.summaries.phrases import phrases
+from recollect.derive.summaries.nodes import phrases
 from recollect.derive.topics.reading import Topic, topics_of
 from recollect.index.numeric import products
 from recollect.models.embedding.static import StaticEmbedder

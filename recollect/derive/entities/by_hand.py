@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from recollect.derive.entities.added import (
+from recollect.derive.entities.directory import SAID, Directory
+from recollect.derive.entities.entity import (
     ADDED_FROM,
     Added,
+    Entity,
+    EntityCorrection,
     added_id,
     check_adder,
     drawn_from,
@@ -15,18 +18,15 @@ from recollect.derive.entities.added import (
     read_type,
     sources_of,
 )
-from recollect.derive.entities.directory import SAID, Directory
-from recollect.derive.entities.entity import Correction, Entity
 from recollect.derive.entities.naming import correction_id, entity_id, folded
-from recollect.errors import InvalidInput, NotFound, StoreBusy
+from recollect.errors import InvalidInput, NotFound
 from recollect.record import Node, NodeId, NodeKind, Origin
-from recollect.store import Change, Space, Stale, View
+from recollect.store import Change, Space, View
+from recollect.store.update import update
 from recollect.text.clean import clean_title
 
-_TRIES = 20
 
-
-class ByHand:
+class EntitiesByHand:
     """Corrections of the entities of a namespace, and entities that are added."""
 
     def __init__(self, space: Space) -> None:
@@ -38,23 +38,18 @@ class ByHand:
         """
         shown, known_type = name_of(name), read_type(type)
         check_adder(provenance)
-        for _ in range(_TRIES):
-            with self._space.view() as view:
-                found = Directory(view).find(shown)
-                own = found.id if found is not None else entity_id(shown)
-                ids = [added_id(own), correction_id(own)]
-                revisions = view.revisions(ids)
-                messages = sources_of(view, sources)
-                change = _addition(view, Added(own, shown, known_type, provenance), messages)
-            if change is None:
-                return self._named(own, shown)
+
+        def plan(view: View) -> tuple[Change | None, NodeId]:
+            found = Directory(view).find(shown)
+            own = found.id if found is not None else entity_id(shown)
+            ids = [added_id(own), correction_id(own)]
+            revisions = view.revisions(ids)
+            messages = sources_of(view, sources)
+            change = _addition(view, Added(own, shown, known_type, provenance), messages)
             expect = {i: revisions[i].number if i in revisions else 0 for i in ids}
-            try:
-                self._space.write(replace(change, expect=expect, revive=True, begins=True))
-            except Stale:
-                continue
-            return self._named(own, shown)
-        raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
+            return (replace(change, expect=expect, revive=True, begins=True) if change is not None else None), own
+
+        return self._named(update(self._space, plan, "The entity is"), shown)
 
     def keep(self, name: str, sources: Sequence[NodeId]) -> None:
         """Has what was added from messages last as long as what else is told of it: as these, or for good without."""
@@ -116,7 +111,7 @@ class ByHand:
             entity = Directory(view).named(name)
             added = [node.id for node in view.get(Node, [added_id(own) for own in entity.ids]) if not node.erased]
         for own in entity.ids:
-            self._correct(own, lambda said: Correction(said.entity, forgotten=True))
+            self._correct(own, lambda said: EntityCorrection(said.entity, forgotten=True))
         if added:  # it holds the name
             self._space.erase(added)
         return entity
@@ -129,34 +124,25 @@ class ByHand:
                 own = found.id
             if not view.get(Node, [correction_id(own)]):
                 raise NotFound(f"Nothing was corrected of {name!r}.", hint="To see what there is: recollect entities")
-        self._correct(own, lambda said: Correction(said.entity))
+        self._correct(own, lambda said: EntityCorrection(said.entity))
         return self._named(own, name)
 
-    def _corrected(self, name: str, change: Callable[[Correction], Correction]) -> Entity:
+    def _corrected(self, name: str, change: Callable[[EntityCorrection], EntityCorrection]) -> Entity:
         with self._space.view() as view:
             entity = Directory(view).named(name)
         self._correct(entity.id, change)
         return self._named(entity.id, name)
 
-    def _correct(self, entity: NodeId, change: Callable[[Correction], Correction]) -> None:
+    def _correct(self, entity: NodeId, change: Callable[[EntityCorrection], EntityCorrection]) -> None:
         own = correction_id(entity)
-        for _ in range(_TRIES):
-            with self._space.view() as view:
-                revisions = view.revisions([own])
-                said = change(_known(view, entity))
-            try:
-                self._space.write(
-                    Change(
-                        expect={own: revisions[own].number if own in revisions else 0},
-                        put=[_node(said)],
-                        revive=True,
-                        begins=False,
-                    )
-                )
-            except Stale:
-                continue
-            return
-        raise StoreBusy("The entity is being changed by others all the time.", hint="Try again.")
+
+        def plan(view: View) -> tuple[Change, None]:
+            revisions = view.revisions([own])
+            expect = {own: revisions[own].number if own in revisions else 0}
+            said = _node(change(_known(view, entity)))
+            return Change(expect=expect, put=[said], revive=True, begins=False), None
+
+        update(self._space, plan, "The entity is")
 
     def _named(self, entity: NodeId, name: str) -> Entity:
         with self._space.view() as view:
@@ -175,16 +161,19 @@ def _addition(view: View, added: Added, messages: Sequence[NodeId]) -> Change | 
     there = {edge.target_id for edge in view.edges([added.node.id], (ADDED_FROM,), "out")} if before else set()
     edges = drawn_from(added.node.id, (message for message in messages if message not in there))
     hidden = _known(view, added.entity).forgotten
-    put = [*([] if before == added.node else [added.node]), *([_node(Correction(added.entity))] if hidden else [])]
+    put = [
+        *([] if before == added.node else [added.node]),
+        *([_node(EntityCorrection(added.entity))] if hidden else []),
+    ]
     return Change(put=put, edges=edges) if put or edges else None
 
 
-def _known(view: View, entity: NodeId) -> Correction:
+def _known(view: View, entity: NodeId) -> EntityCorrection:
     nodes = [node for node in view.get(Node, [correction_id(entity)]) if not node.erased]
-    return Correction.of(nodes[0]) if nodes else Correction(entity)
+    return EntityCorrection.of(nodes[0]) if nodes else EntityCorrection(entity)
 
 
-def _node(said: Correction) -> Node:
+def _node(said: EntityCorrection) -> Node:
     """A correction as it is stored, found by the name that it gives, or by the entity that it leads to."""
     told = {"name": said.name, "type": said.type, "into": said.into, "apart": said.apart}
     told |= {"pinned": said.pinned, "forgotten": said.forgotten}

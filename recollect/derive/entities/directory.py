@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.derive.entities.added import ADDED, added_id
-from recollect.derive.entities.entity import Correction, Entity, united, unmentioned
+from recollect.derive.entities.entity import ADDED, Entity, EntityCorrection, added_id, united, unmentioned
+from recollect.derive.entities.message import BY_SUMMARY, MENTIONS
 from recollect.derive.entities.naming import ABOUT, YOU, about_id, correction_id, entity_id, folded, group
 from recollect.derive.entities.relations import SAME
 from recollect.derive.tasks.base import LIVE
 from recollect.errors import NotFound
-from recollect.record import Node, NodeId, NodeKind
+from recollect.record import Message, Node, NodeId, NodeKind
 from recollect.store import View, Where
 
 #: The state of what a person said of an entity.
@@ -95,7 +95,7 @@ class Directory:
     def _united(self, ids: list[NodeId]) -> list[Entity]:
         """The entities around these nodes, with all that leads to them by being the same."""
         nodes: dict[NodeId, Node] = {}
-        corrections: dict[NodeId, Correction] = {}
+        corrections: dict[NodeId, EntityCorrection] = {}
         frontier = ids
         same = []
         for _ in range(_ROUNDS):
@@ -143,13 +143,13 @@ class Directory:
         return [node for node in found.items if not node.erased]
 
 
-def _corrections(nodes: Iterable[Node], known: Mapping[NodeId, Correction]) -> dict[NodeId, Correction]:
+def _corrections(nodes: Iterable[Node], known: Mapping[NodeId, EntityCorrection]) -> dict[NodeId, EntityCorrection]:
     """What nodes say of entities, by entity, beside what is known."""
     found = dict(known)
     for node in nodes:
         if node.erased or node.state not in (SAID, ADDED):
             continue
-        one = Correction.of(node)
+        one = EntityCorrection.of(node)
         before = found.get(one.entity, one)
         found[one.entity] = replace(before, added=one.added) if one.added else replace(one, added=before.added)
     return found
@@ -159,3 +159,26 @@ def salient(entities: Iterable[Entity], now: datetime, type: str | None = None, 
     """The most salient, those that are pinned first."""
     chosen = [entity for entity in entities if type is None or entity.type == type]
     return sorted(chosen, key=lambda e: (not e.pinned, -e.salience(now), e.name, e.id))[:limit]
+
+
+# The messages that mention entities.
+
+_MOST = 20_000  # mentions of an entity that are looked at
+_BATCH = 200
+
+
+def mentioning(view: View, names: Sequence[str], limit: int) -> list[Message]:
+    """The messages that mention all of these, the newest first. Raises NotFound."""
+    directory = Directory(view)
+    times: list[dict[NodeId, int]] = []
+    for entity in [directory.named(name) for name in names]:
+        edges = view.edges(list(entity.ids), (MENTIONS,), "in", _MOST)
+        times.append({edge.source_id: edge.properties.get("at") or 0 for edge in edges if edge.name != BY_SUMMARY})
+    first, *others = times
+    ids = sorted((i for i in first if all(i in other for other in others)), key=lambda i: (-first[i], i))
+    found: list[Message] = []
+    for start in range(0, len(ids), _BATCH):
+        found += [m for m in view.get(Message, ids[start : start + _BATCH]) if not m.deleted and not m.erased]
+        if len(found) >= limit:
+            break
+    return found[:limit]

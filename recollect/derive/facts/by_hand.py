@@ -13,7 +13,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from recollect.derive.facts.claim import Claim, Polarity, Provenance, dated, identity_of
+from recollect.derive.facts.claim import (
+    Claim,
+    Polarity,
+    Provenance,
+    attribute_key,
+    dated,
+    identity_before,
+    identity_of,
+    slot_before,
+)
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, stable_id, to_microseconds
 
 #: The state of such nodes, and the type of the edges that hold the words of edits.
@@ -21,7 +30,7 @@ BY_HAND, CORRECTS = "by hand", "CORRECTS"
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FactWording:
     """A fact in other words. `of` is the identity of what was derived, `becomes` what it is now; `at` is when it was
     corrected, and `holds` says that it held then. `keeps`: the fact keeps its id, as edits did not in version 0.2.
     """
@@ -42,7 +51,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class ByHand:
+class FactsByHand:
     """All that a person decided about the facts of a slot.
 
     `forgotten`: identities with the messages that they are not to be drawn from; `moved`: identities with the slot and
@@ -56,7 +65,7 @@ class ByHand:
     forgotten: Mapping[str, frozenset[NodeId]] = field(default_factory=dict)
     moved: Mapping[str, tuple[NodeId, str]] = field(default_factory=dict)
     taken: Mapping[tuple[NodeId, str], str] = field(default_factory=dict)
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[FactWording, ...] = ()
     former: tuple[NodeId, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -136,48 +145,48 @@ class ByHand:
 
     def with_edit(
         self, of: str, claims: Sequence[Claim], value: str, content: str, at: datetime, *, holds: bool = True
-    ) -> ByHand:
+    ) -> FactsByHand:
         """Another wording of a fact; an edit of an edit corrects what was derived. `holds`: it is what holds now, and
         so outranks whatever is said of the time until then.
         """
         before = next((edit for edit in self.edits if edit.becomes == of), None)
         messages = tuple(sorted({claim.message_id for claim in claims if claim.message_id}))
         becomes = identity_of(claims[0].attribute, value or content)
-        fresh = Edit(before.of if before else of, becomes, value, content, at, messages, holds, keeps=True)
+        fresh = FactWording(before.of if before else of, becomes, value, content, at, messages, holds, keeps=True)
         pins = (self.pins - {of}) | {becomes} if of in self.pins else self.pins
         return replace(self, pins=pins, edits=(*(e for e in self.edits if e.of != fresh.of), fresh))
 
-    def without_words_of(self, messages: frozenset[NodeId]) -> ByHand:
+    def without_words_of(self, messages: frozenset[NodeId]) -> FactsByHand:
         """Without edits of nothing but these."""
         left = ((edit, tuple(one for one in edit.messages if one not in messages)) for edit in self.edits)
         return replace(self, edits=tuple(replace(edit, messages=kept) for edit, kept in left if kept))
 
-    def taking(self, slot: NodeId, of: str, into: str) -> ByHand:
+    def taking(self, slot: NodeId, of: str, into: str) -> FactsByHand:
         """One of another slot is merged into one of this."""
         return replace(self, taken={**self.taken, (slot, of): into})
 
-    def leaving(self, slot: NodeId, of: str) -> ByHand:
+    def leaving(self, slot: NodeId, of: str) -> FactsByHand:
         """It is no longer."""
         return replace(self, taken={key: into for key, into in self.taken.items() if key != (slot, of)})
 
-    def moving(self, of: str, slot: NodeId, into: str) -> ByHand:
+    def moving(self, of: str, slot: NodeId, into: str) -> FactsByHand:
         """One of this slot is merged into one of another."""
         return replace(self, moved={**self.moved, of: (slot, into)})
 
-    def staying(self, of: str) -> ByHand:
+    def staying(self, of: str) -> FactsByHand:
         """It is no longer."""
         return replace(self, moved={name: to for name, to in self.moved.items() if name != of})
 
-    def forgetting(self, of: str, messages: frozenset[NodeId]) -> ByHand:
+    def forgetting(self, of: str, messages: frozenset[NodeId]) -> FactsByHand:
         """One is not to be drawn from these messages."""
         known = self.forgotten.get(of, frozenset())
         return replace(self, forgotten={**self.forgotten, of: known | messages})
 
-    def recalling(self, of: str) -> ByHand:
+    def recalling(self, of: str) -> FactsByHand:
         """It may be drawn from all messages again."""
         return replace(self, forgotten={name: messages for name, messages in self.forgotten.items() if name != of})
 
-    def without(self, identities: frozenset[str]) -> ByHand:
+    def without(self, identities: frozenset[str]) -> FactsByHand:
         """Nothing decided about these any more (the identities of what was derived, or of what it was edited to)."""
         return replace(
             self,
@@ -201,23 +210,86 @@ def by_hand_id(slot: NodeId) -> NodeId:
     return stable_id("facts by hand", slot)
 
 
-def read(slot: NodeId, node: Node | None, edges: Iterable[Edge]) -> ByHand:
+def read(slot: NodeId, node: Node | None, edges: Iterable[Edge]) -> FactsByHand:
     """The inverse of `node` and `edges`."""
     if node is None or node.erased:
-        return ByHand(slot)
-    edits: dict[str, Edit] = {}
+        return FactsByHand(slot)
+    edits: dict[str, FactWording] = {}
     for edge in sorted(edges, key=lambda edge: (edge.name, edge.target_id)):
         words = edge.properties
         before = edits.get(edge.name)
         messages = (*(before.messages if before else ()), edge.target_id)
         told = (words["becomes"], words["value"], words["content"], from_microseconds(words["at"]))
-        edits[edge.name] = Edit(edge.name, *told, messages, words.get("holds", True), words.get("keeps", False))
+        edits[edge.name] = FactWording(edge.name, *told, messages, words.get("holds", True), words.get("keeps", False))
     body = node.body
-    return ByHand(
+    return FactsByHand(
         slot,
         pins=frozenset(body.get("pins", ())),
         forgotten={of: frozenset(messages) for of, messages in body.get("forgotten", {}).items()},
         moved={of: (NodeId(to[0]), to[1]) for of, to in body.get("moved", {}).items()},
         taken={(NodeId(slot_), of): into for slot_, of, into in body.get("taken", ())},
         edits=tuple(edits.values()),
+    )
+
+
+# Decisions about facts from the time of version 0.2.0, which told amounts by their spelling.
+
+
+def slots_before(slot: NodeId, claims: Iterable[Claim]) -> list[NodeId]:
+    """Where decisions about claims of a slot were kept, if elsewhere."""
+    there = {(claim.entity, claim.attribute, claim.value) for claim in claims}
+    return sorted({slot_before(*words) for words in there if _may_differ(*words[1:])} - {slot})
+
+
+def understood(hand: FactsByHand, older: Sequence[FactsByHand], claims: Iterable[Claim]) -> FactsByHand:
+    """The decisions about a slot with those of its former slots, by today's digests."""
+    hands = [hand, *older]
+    said = {(claim.attribute, claim.value) for claim in claims}
+    said |= {(attribute, edit.value) for attribute, _ in tuple(said) for one in hands for edit in one.edits}
+    pairs = ((identity_before(*words), identity_of(*words)) for words in sorted(said) if _may_differ(*words))
+    names = {before: now for before, now in pairs if before != now}
+    joined = hand
+    for one in older:
+        joined = _joined(joined, one)
+    return renamed(joined, names)
+
+
+def renamed(hand: FactsByHand, names: Mapping[str, str]) -> FactsByHand:
+    """The decisions by other digests, where these have others."""
+    if not names and not hand.former:
+        return hand
+    forgotten: dict[str, frozenset[NodeId]] = {}
+    for of, messages in hand.forgotten.items():
+        forgotten[names.get(of, of)] = forgotten.get(names.get(of, of), frozenset()) | messages
+    edits: dict[str, FactWording] = {}
+    for edit in sorted(hand.edits, key=lambda edit: (edit.at is not None, edit.at)):
+        fresh = replace(edit, of=names.get(edit.of, edit.of), becomes=names.get(edit.becomes, edit.becomes))
+        same = edits.get(fresh.of)
+        corrected = {*fresh.messages, *(same.messages if same else ())}
+        edits[fresh.of] = replace(fresh, messages=tuple(sorted(corrected)))
+    return replace(
+        hand,
+        pins=frozenset(names.get(pin, pin) for pin in hand.pins),
+        forgotten=forgotten,
+        moved={names.get(of, of): (slot, names.get(into, into)) for of, (slot, into) in hand.moved.items()},
+        taken={(slot, names.get(of, of)): names.get(into, into) for (slot, of), into in hand.taken.items()},
+        edits=tuple(edits.values()),
+        names={**hand.names, **names},
+    )
+
+
+def _may_differ(attribute: str, value: str) -> bool:
+    return attribute != attribute_key(attribute) or any(map(str.isdigit, value))
+
+
+def _joined(hand: FactsByHand, older: FactsByHand) -> FactsByHand:
+    forgotten = {of: hand.forgotten.get(of, frozenset()) | messages for of, messages in older.forgotten.items()}
+    return replace(
+        hand,
+        pins=hand.pins | older.pins,
+        forgotten={**hand.forgotten, **forgotten},
+        moved={**older.moved, **hand.moved},
+        taken={**older.taken, **hand.taken},
+        edits=(*older.edits, *hand.edits),
+        former=(*hand.former, older.slot),
     )

@@ -10,11 +10,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from recollect.record import NodeId, from_microseconds, stable_id, to_microseconds
+from recollect.derive.entities.naming import ABOUT, YOU, about_id, entity_id
+from recollect.record import Edge, Node, NodeId, from_microseconds, stable_id, to_microseconds
 from recollect.text.terms import fold
 
 if TYPE_CHECKING:
     from recollect.derive.facts.structured import Structured
+
 
 #: Who the user is in facts: the one who talks with assistants, where no name is given.
 USER = "user"
@@ -330,3 +332,150 @@ def from_plain(message_id: NodeId, plain: Mapping[str, Any]) -> Claim:
         provenance=Provenance(plain.get("provenance", Provenance.SAID)),
         **{name: plain[name] for name in _SELDOM if name in plain},
     )
+
+
+# A claim as a sentence that is understood by itself.
+
+_SENTENCES = {
+    "allergy": "{who} is allergic to {value}",
+    "intolerance": "{who} is {value} intolerant",
+    "avoids": "{who} avoids {value}",
+    "condition": "{who} has {value}",
+    "diet": "{who} is {value}",
+    "medication": "{who} takes {value}",
+    "weight": "{who} weighs {value}",
+    "height": "{who} is {value} tall",
+    "age": "{who} is {value} old",
+    "birthday": "{who} was born on {value}",
+    "birth year": "{who} was born in {value}",
+    "home": "{who} lives in {value}",
+    "from": "{who} comes from {value}",
+    "marital status": "{who} is {value}",
+    "spouse": "{who} is married to {value}",
+    "speaks": "{who} speaks {value}",
+    "employer": "{who} works for {value}",
+    "studies": "{who} studies {value}",
+    "likes": "{who} likes {value}",
+    "dislikes": "{who} dislikes {value}",
+    "prefers": "{who} prefers {value}",
+    "uses": "{who} uses {value}",
+    "project": "{who} works on {value}",
+    "appointment": "{who} has {value}",
+    "habit": "Habit of {who}: {value}",
+    "plan": "Plan of {who}: {value}",
+}
+
+
+def shown(entity: str) -> str:
+    """An entity at the beginning of a sentence.
+
+    >>> shown("user"), shown("user's dog"), shown("Luna")
+    ('The user', "The user's dog", 'Luna')
+    """
+    return f"The {entity}" if entity == USER or entity.startswith(f"{USER}'s ") else entity
+
+
+def _article(value: str) -> str:
+    """The article that stands before one thing; none before several, or where there is one.
+
+    >>> _article("old van"), _article("2019 Honda Civic"), _article("horses")
+    ('an ', 'a ', '')
+    """
+    last = value.split()[-1].lower()
+    if last.endswith("s") and not last.endswith("ss"):
+        return ""
+    return "an " if value[0].lower() in "aeiou" else "a "
+
+
+def is_worded(attribute: str) -> bool:
+    """Whether there is a sentence of its own for an attribute."""
+    return attribute in _SENTENCES or attribute == "owns"
+
+
+def content_of(entity: str, attribute: str, value: str, polarity: Polarity = Polarity.IS) -> str:
+    """The claim in words.
+
+    >>> content_of("Luna", "allergy", "chicken")
+    'Luna is allergic to chicken.'
+    >>> content_of("user", "favourite colour", "green")
+    "The user's favourite colour is green."
+    >>> content_of("user", "home", "York", Polarity.ENDED)
+    'No longer: The user lives in York.'
+    """
+    who = shown(entity)
+    if attribute == "age" and value.isdigit():
+        value = f"{value} years"
+    if attribute == "birthday" and not any(part.isdigit() and len(part) == 4 for part in value.split()):
+        text = f"{who}'s birthday is {value}"
+    elif attribute == "habit" or attribute == "plan":
+        text = _SENTENCES[attribute].format(
+            who=who[0].lower() + who[1:] if who.startswith("The ") else who, value=value
+        )
+    elif attribute == "owns":
+        text = f"{who} has {_article(value)}{value}"
+    elif attribute in _SENTENCES:
+        text = _SENTENCES[attribute].format(who=who, value=value)
+    else:
+        text = f"{who}'s {attribute} is {value}"
+    return f"{'No longer: ' if polarity is Polarity.ENDED else ''}{text}."
+
+
+# Which names a fact relates: edges by which it is found as a relation, from either end.
+
+#: In the body of a record: that it was added as a relationship.
+RELATIONSHIP = "relationship"
+#: How relations are called that facts hold; one of another attribute is called like it.
+_NAMES = {
+    "home": "LIVES_IN",
+    "location": "LOCATED_IN",
+    "from": "COMES_FROM",
+    "employer": "WORKS_AT",
+    "project": "WORKS_ON",
+    "spouse": "MARRIED_TO",
+    "owner": "OWNED_BY",
+    "medication": "TAKES",
+}
+_ATTRIBUTES = {name: attribute for attribute, name in _NAMES.items()}
+# Their values name nothing that stands by itself.
+_PLAIN = frozenset(
+    {"name", "age", "birthday", "plan", "habit", "appointment", "diet", "weight", "height", "dose", "status", "price"}
+)
+_LONGEST = 120  # characters of a name
+
+
+def relation_of(attribute: str) -> str | None:
+    """The relation that a fact with this attribute is, where its value names an entity.
+
+    >>> relation_of("home"), relation_of("sister"), relation_of("favourite band"), relation_of("dose of enalapril")
+    ('LIVES_IN', 'SISTER', 'FAVOURITE_BAND', None)
+    """
+    words = attribute.split()
+    if not words or _PLAIN.intersection(words):
+        return None
+    return _NAMES.get(attribute) or "_".join(words).upper()
+
+
+def attribute_of(relation: str) -> str:
+    """The attribute of facts that are such a relation.
+
+    >>> attribute_of("LIVES_IN"), attribute_of("DEPENDS_ON")
+    ('home', 'depends on')
+    """
+    return _ATTRIBUTES.get(relation) or relation.replace("_", " ").lower()
+
+
+def ends(name: str) -> tuple[NodeId, ...]:
+    """The entities that a name in a fact may mean, the likeliest first."""
+    if name == USER:
+        return (entity_id(YOU),)
+    return tuple(dict.fromkeys((entity_id(name), entity_id(folded(name) or name))))
+
+
+def links(fact: Node) -> list[Edge]:
+    """The edges from a fact to what it relates; none of a fact that is no relation."""
+    if fact.body.get("category") == Category.RULE.value:
+        return []
+    entity, attribute, value = (str(fact.body.get(name, "")) for name in ("entity", "attribute", "value"))
+    if relation_of(attribute) is None or not value or len(value) > _LONGEST:
+        return []
+    return [Edge(fact.id, ABOUT, about_id(end)) for end in dict.fromkeys((*ends(entity), *ends(value)))]

@@ -5,15 +5,15 @@ A correction is a decision about a slot (by_hand.py), wherever its claims come f
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.derive.facts.book import (
+from recollect.derive.facts.by_hand import BY_HAND, CORRECTS, FactsByHand, by_hand_id
+from recollect.derive.facts.changes import (
     CLAIMS,
     SAME,
-    Ledger,
+    ClaimChanges,
     current_hands,
     derived_claims,
     facts_in,
@@ -22,37 +22,46 @@ from recollect.derive.facts.book import (
     slots_since,
     source_claims,
 )
-from recollect.derive.facts.by_hand import CORRECTS, ByHand, by_hand_id
-from recollect.derive.facts.claim import Provenance, slot_of
+from recollect.derive.facts.claim import RELATIONSHIP, Provenance, slot_of
 from recollect.derive.facts.fact import Fact, facts_of, is_rule
 from recollect.derive.facts.instructions import check_room, rule_words, same_rule
-from recollect.derive.facts.links import RELATIONSHIP
-from recollect.derive.facts.stored import claims_of, entered, is_old, plan_stored, reworded, statement
-from recollect.derive.tasks.base import Effects
-from recollect.derive.tasks.publish import Publisher, head_revision
-from recollect.errors import InvalidInput, NotFound, StoreBusy
+from recollect.derive.facts.stored import (
+    ENTERED,
+    MARK,
+    claims_of,
+    entered,
+    is_old,
+    must_be_entered,
+    old_ones,
+    plan_stored,
+    reworded,
+    statement,
+)
+from recollect.derive.tasks.base import Effects, Setting
+from recollect.derive.tasks.queue import Publisher, head_revision
+from recollect.errors import InvalidInput, NotFound
 from recollect.models.embedding import Embedder
-from recollect.record import Edge, Node, NodeId, NodeKind
-from recollect.store import EdgeKey, Space, Stale, View, Where
+from recollect.record import Edge, Node, NodeId, NodeKind, stable_id
+from recollect.store import EdgeKey, Space, Task, View, Where
 from recollect.store.transfer import every
+from recollect.store.update import insist
 from recollect.text.clean import clean_title
 
-_PATIENCE = 30.0
 _ALL = 1_000_000_000
 _SHORTEST = 4  # characters of an id, from its end
 _SHOWN = ("live", "superseded")
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedFact:
     """A fact that is named: its node, the slot and identity that it has, and what is entered for that."""
 
     node: Node
     slot: NodeId
     identity: str
-    ledger: Ledger
+    ledger: ClaimChanges
 
-    def by(self, hand: ByHand) -> _Named:
+    def by(self, hand: FactsByHand) -> _NamedFact:
         """The same by today's digest."""
         return replace(self, identity=hand.named(self.identity))
 
@@ -154,7 +163,7 @@ class Corrections:
         gone = frozenset(ids)
 
         def plan(view: View) -> tuple[Effects, list[NodeId]]:
-            ledger = Ledger()
+            ledger = ClaimChanges()
             claims = view.edges(ids, (CLAIMS,), "in", limit=_ALL)
             ledger.drop(claims)
             hands = current_hands(view, sorted({edge.source_id for edge in claims}), ledger)
@@ -246,18 +255,16 @@ class Corrections:
         return self._write(plan)
 
     def _write(self, plan: _Plan, *, shown: bool = True, begins: bool = False) -> list[Fact]:
-        limit = time.monotonic() + _PATIENCE
-        while time.monotonic() < limit:
+        def once() -> Sequence[NodeId]:
             with self._space.view() as view:
                 revision = head_revision(view)
                 effects, ids = plan(view)
-            try:
-                self._space.write(self._publisher.change(effects, revision, begins=begins))
-            except Stale:
-                continue
-            with self._space.view() as view:
-                return facts_of(view, [n for n in view.get(Node, ids) if n.text]) if shown else []
-        raise StoreBusy("The facts are being changed by others all the time.", hint="Try again.")
+            self._space.write(self._publisher.change(effects, revision, begins=begins))
+            return ids
+
+        ids = insist(once, "The facts are")
+        with self._space.view() as view:
+            return facts_of(view, [n for n in view.get(Node, ids) if n.text]) if shown else []
 
 
 def resolve_fact(view: View, name: str) -> NodeId:
@@ -277,18 +284,18 @@ def resolve_fact(view: View, name: str) -> NodeId:
     return found[0].id
 
 
-def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = None) -> _Named:
+def _find(view: View, id: str, *, gone: bool = False, ledger: ClaimChanges | None = None) -> _NamedFact:
     """The fact of an id, or the one that its claims are shown in now; `gone`: be it nowhere. Raises NotFound."""
     found = next(iter(_facts_of(view, id)), None)
-    ledger = ledger if ledger is not None else Ledger()
+    ledger = ledger if ledger is not None else ClaimChanges()
     if found is not None and is_old(found):
         entered(view, [found], ledger)
         claim = claims_of(ledger.records[found.id])[0]
         hand = current_hands(view, [claim.slot], ledger)[claim.slot]
         identity = next((edit.becomes for edit in hand.edits if edit.of == claim.identity), claim.identity)
-        named = _Named(found, claim.slot, identity, ledger)
+        named = _NamedFact(found, claim.slot, identity, ledger)
     elif found is not None and "slot" in found.body:
-        named = _Named(found, NodeId(found.body["slot"]), str(found.body["identity"]), ledger)
+        named = _NamedFact(found, NodeId(found.body["slot"]), str(found.body["identity"]), ledger)
     else:
         raise _unknown(id)
     if found.state in _SHOWN and found.text:
@@ -300,13 +307,13 @@ def _find(view: View, id: str, *, gone: bool = False, ledger: Ledger | None = No
     for slot, of in places:
         shown = [node for node in facts_in(view, slot) if node.body.get("identity") in hands[slot].shown_as(of)]
         for node in sorted(shown, key=lambda node: node.state != "live"):
-            return _Named(node, slot, str(node.body["identity"]), ledger)
+            return _NamedFact(node, slot, str(node.body["identity"]), ledger)
     if not gone and found.state != SAME:  # such a record is hidden by what is pinned, or tells an end alone
         raise _unknown(id)
     return named
 
 
-def _join(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:
+def _join(hands: dict[NodeId, FactsByHand], slot: NodeId, other: NodeId, of: str) -> None:
     """Has what is told of the value of an edit, in a slot of its own, settle with the fact that was edited."""
     there = hands[other]
     if other != slot and of not in there.moved and not any(of in (one.of, one.becomes) for one in there.edits):
@@ -315,7 +322,7 @@ def _join(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> 
         hands[slot] = replace(joined, pins=joined.pins | (there.pins & {of}))
 
 
-def _part(hands: dict[NodeId, ByHand], slot: NodeId, other: NodeId, of: str) -> None:
+def _part(hands: dict[NodeId, FactsByHand], slot: NodeId, other: NodeId, of: str) -> None:
     """Takes that back, for another edit."""
     if hands[slot].taken.get((other, of)) == of:
         hands[slot], hands[other] = hands[slot].leaving(other, of), hands[other].staying(of)
@@ -329,9 +336,9 @@ def _facts_of(view: View, id: str) -> list[Node]:
     return [node for node in view.get(Node, [NodeId(id)]) if node.kind is NodeKind.FACT and not node.erased]
 
 
-def _decided(view: View, hands: Sequence[ByHand], entered: Ledger) -> Effects:
+def _decided(view: View, hands: Sequence[FactsByHand], entered: ClaimChanges) -> Effects:
     """What follows from decisions: themselves, and the facts of their slots settled anew."""
-    former = {slot: ByHand(slot) for hand in (*entered.hands.values(), *hands) for slot in hand.former}
+    former = {slot: FactsByHand(slot) for hand in (*entered.hands.values(), *hands) for slot in hand.former}
     decided = {**entered.hands, **former, **{hand.slot: hand for hand in hands}}
     made = settled(view, replace(entered, hands=decided))
     nodes = {node.id: node for node in view.get(Node, [by_hand_id(slot) for slot in decided])}
@@ -361,4 +368,48 @@ def _ids_with(effects: Effects, slot: NodeId, identity: str) -> list[NodeId]:
     return [node.id for node in sorted(found, key=lambda node: node.state != "live")][:1]
 
 
-__all__ = ["CLAIMS", "Corrections", "entered_effects", "resolve_fact"]
+# Tasks about facts: slots that a dump brought decisions or stored facts for, and what was stored before records.
+
+SETTLE = "settle"
+
+
+def due(nodes: Iterable[Node]) -> list[Task]:
+    """The tasks for decisions about facts, and for stored facts, that come in with a dump."""
+    return [
+        _task(node.id)
+        for node in nodes
+        if (node.kind is NodeKind.REPORT and node.state == BY_HAND) or must_be_entered(node)
+    ]
+
+
+def entering(space: Space) -> list[Task]:
+    """The task for what was stored before there were records, if there is any."""
+    with space.view() as view:
+        return [_task(ENTERED)] if not view.get(Node, [ENTERED]) and old_ones(view) else []
+
+
+def _task(subject: NodeId) -> Task:
+    return Task(id=stable_id("task", SETTLE, subject), kind=SETTLE, subject=subject)
+
+
+class SettleWork:
+    """Settles a slot anew after a decision about it, or a stored fact, came in."""
+
+    kind = SETTLE
+
+    def group(self, task: Task) -> str:
+        """By itself: a decision may move claims from one slot to another."""
+        return ""
+
+    def run(self, view: View, task: Task, setting: Setting) -> Effects:
+        """The facts of the slot as they are now."""
+        if task.subject == ENTERED:
+            return entered_effects(view, old_ones(view), MARK)
+        nodes = view.get(Node, [task.subject]) if task.subject else []
+        told = [node for node in nodes if must_be_entered(node)]
+        if told:
+            return entered_effects(view, told)
+        slots = [NodeId(node.body["slot"]) for node in nodes if node.state == BY_HAND and not node.erased]
+        if not slots:
+            return Effects()
+        return settled(view, ClaimChanges(hands=current_hands(view, slots)))

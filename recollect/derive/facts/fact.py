@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
-from recollect.derive.facts.book import DERIVES_FROM, TRANSITIONED_TO
+from recollect.derive.facts.changes import DERIVES_FROM, TRANSITIONED_TO
 from recollect.derive.facts.claim import USER, Category, entity_key
+from recollect.derive.facts.structured import Structured, structured
 from recollect.errors import InvalidInput
 from recollect.record import Edge, Node, NodeId, NodeKind, Origin, from_microseconds, to_microseconds
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.relative import parse_moment
 from recollect.text.terms import terms
-
-if TYPE_CHECKING:
-    from recollect.derive.facts.structured import Structured
 
 _ALL = 1_000_000_000
 _LONGEST_HISTORY = 100
@@ -102,8 +99,6 @@ class Fact:
     @property
     def structured(self) -> Structured | None:
         """The value in figures: a dose, a test result, a sum, an amount, a date; None where it is words."""
-        from recollect.derive.facts.structured import structured
-
         return structured(self.attribute, self.value)
 
     def believed(self, moment: datetime) -> bool:

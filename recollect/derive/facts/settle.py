@@ -32,7 +32,7 @@ _LONG_AGO = -(1 << 62)
 
 
 @dataclass(slots=True)
-class Settled:
+class SettledFact:
     """A fact as its claims make it. `claims` prove it, in the order in which they were said; `run` counts the times
     that the value came up again.
 
@@ -49,7 +49,7 @@ class Settled:
     since_told: bool = False
     until_told: bool = False
     closed: bool = False
-    replaces: Settled | None = None
+    replaces: SettledFact | None = None
     pinned: bool = False
     ended_by: list[Claim] = field(default_factory=list)
 
@@ -130,7 +130,7 @@ class _Moment(NamedTuple):
     told: bool  # somebody told this time
 
 
-def settle(claims: Iterable[Claim], pins: Iterable[str] = ()) -> list[Settled]:
+def settle(claims: Iterable[Claim], pins: Iterable[str] = ()) -> list[SettledFact]:
     """The facts that the claims of one slot make, in the order in which they held. `pins` are identities of facts that
     a person holds on to: nothing that comes later replaces them.
     """
@@ -301,8 +301,8 @@ def _held(moments: list[_Moment], pinned: frozenset[str], one: bool) -> list[_Mo
 
 
 # --- what that makes -------------------------------------------------------------------------------------------------
-def _sweep(moments: Sequence[_Moment], one: bool) -> list[Settled]:
-    facts: list[Settled] = []
+def _sweep(moments: Sequence[_Moment], one: bool) -> list[SettledFact]:
+    facts: list[SettledFact] = []
     newest: dict[int, int] = {}  # of each fact the place of the claim that was said last
     for moment in moments:
         claim = moment.claim
@@ -329,7 +329,7 @@ def _sweep(moments: Sequence[_Moment], one: bool) -> list[Settled]:
                 fact.known_to = claim.said_at
                 fact.ended_by += [] if claim in fact.claims else [claim]
             if claim.value and not met and not any(_ends(claim, fact.first) for fact in facts):
-                past = Settled([claim], closed=True, known_to=claim.said_at)
+                past = SettledFact([claim], closed=True, known_to=claim.said_at)
                 past.valid_to, past.until_told = _moment(moment.at), moment.told
                 facts.append(past)
     for fact in facts:
@@ -337,11 +337,11 @@ def _sweep(moments: Sequence[_Moment], one: bool) -> list[Settled]:
     return facts
 
 
-def _begun(moment: _Moment) -> Settled:
-    return Settled([moment.claim], valid_from=_moment(moment.at), since_told=moment.told)
+def _begun(moment: _Moment) -> SettledFact:
+    return SettledFact([moment.claim], valid_from=_moment(moment.at), since_told=moment.told)
 
 
-def _end(fact: Settled, moment: _Moment) -> None:
+def _end(fact: SettledFact, moment: _Moment) -> None:
     fact.closed = True
     fact.valid_to, fact.until_told = _moment(moment.at), moment.told
 
@@ -350,7 +350,7 @@ def _is_past(claim: Claim) -> bool:
     return claim.said_at is not None and claim.until is not None and claim.until <= claim.said_at
 
 
-def _with_earlier(facts: list[Settled], earlier: Sequence[Claim], one: bool) -> list[Settled]:
+def _with_earlier(facts: list[SettledFact], earlier: Sequence[Claim], one: bool) -> list[SettledFact]:
     """With what is only known to have come before another value."""
     left = list(earlier)
     while left:
@@ -365,11 +365,11 @@ def _with_earlier(facts: list[Settled], earlier: Sequence[Claim], one: bool) -> 
             same.claims.append(placed)
             same.claims.sort(key=lambda claim: (claim.polarity is Polarity.ENDED, claim.sort_key))
         else:
-            facts.insert(at, Settled([placed], closed=True, known_to=placed.said_at))
+            facts.insert(at, SettledFact([placed], closed=True, known_to=placed.said_at))
     return facts
 
 
-def _close(facts: Sequence[Settled], one: bool) -> None:
+def _close(facts: Sequence[SettledFact], one: bool) -> None:
     """Says of each fact what it replaces, and of what was replaced until when it held, and was believed."""
     for at, fact in enumerate(facts):
         before = facts[:at] if one else [other for other in facts[:at] if other.identity == fact.identity]

@@ -12,17 +12,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.derive.facts.book import (
+from recollect.derive.facts.by_hand import FactsByHand, FactWording
+from recollect.derive.facts.changes import (
     FORGOTTEN,
     MERGED,
     TOLD,
-    Ledger,
+    ClaimChanges,
     current_hands,
     derived_claims,
     facts_in,
     settled,
 )
-from recollect.derive.facts.by_hand import ByHand, Edit
 from recollect.derive.facts.claim import (
     USER,
     Category,
@@ -30,12 +30,12 @@ from recollect.derive.facts.claim import (
     Polarity,
     Provenance,
     canonical_attribute,
+    content_of,
     entity_key,
     from_plain,
     identity_of,
     to_plain,
 )
-from recollect.derive.facts.phrase import content_of
 from recollect.derive.facts.rules.draw import draw
 from recollect.derive.tasks.base import Effects
 from recollect.errors import InvalidInput
@@ -225,7 +225,7 @@ def plan_stored(view: View, told: Node) -> tuple[Effects, list[NodeId]]:
     (claim,) = claims_of(told)
     slot = claim.slot
     entering = not view.get(Node, [ENTERED])
-    ledger = entered(view, old_ones(view)) if entering else Ledger()
+    ledger = entered(view, old_ones(view)) if entering else ClaimChanges()
     known = [replace(c, message_id=claim.message_id) for c in derived_claims(view, [slot], ledger).get(slot, ())]
     there = {node.id: node for node in facts_in(view, slot)}
     current = [n for n in there.values() if n.state == "live" and n.body["identity"] == claim.identity]
@@ -291,11 +291,11 @@ def must_be_entered(node: Node) -> bool:
     return TOLD in node.body or _METADATA not in node.body or bool({_WAS, "pinned"} & node.body.keys())
 
 
-def entered(view: View, nodes: Iterable[Node], ledger: Ledger | None = None) -> Ledger:
+def entered(view: View, nodes: Iterable[Node], ledger: ClaimChanges | None = None) -> ClaimChanges:
     """Has stored facts settle with all others: those that have no record get one, together with all that were stored of
     the same, and what was decided about them by hand becomes decisions about their slots.
     """
-    found = ledger or Ledger()
+    found = ledger or ClaimChanges()
     waiting = {node.id: node for node in nodes}
     old: dict[NodeId, Node] = {}
     while waiting:
@@ -369,13 +369,13 @@ def _recorded(node: Node) -> Node:
     return replace(node, body=made.body)
 
 
-def _decide(node: Node, claim: Claim, records: Mapping[NodeId, Node], hands: dict[NodeId, ByHand]) -> None:
+def _decide(node: Node, claim: Claim, records: Mapping[NodeId, Node], hands: dict[NodeId, FactsByHand]) -> None:
     """What a person decided about an old node, as decisions about its slot."""
     hand, of = hands[claim.slot], claim.identity
     if node.body.get("by_hand") == "edit":
         value = str(node.body.get("value") or "")
         becomes = identity_of(claim.attribute, value or node.text)
-        hand = replace(hand, edits=(*hand.edits, Edit(of, becomes, value, node.text, claim.said_at, (node.id,))))
+        hand = replace(hand, edits=(*hand.edits, FactWording(of, becomes, value, node.text, claim.said_at, (node.id,))))
         of = becomes
     if node.body.get("pinned"):
         hand = replace(hand, pins=hand.pins | {of})

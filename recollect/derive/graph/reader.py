@@ -8,23 +8,121 @@ the fact decides whether it still holds.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-from recollect.derive.entities.added import ADDED_FROM
 from recollect.derive.entities.directory import Directory
-from recollect.derive.entities.entity import Entity
+from recollect.derive.entities.entity import ADDED_FROM, Entity
+from recollect.derive.entities.message import BY_SUMMARY, MENTIONS, RELATED
 from recollect.derive.entities.naming import ABOUT, about_id
-from recollect.derive.entities.relating import RELATED
-from recollect.derive.entities.tally import BY_SUMMARY, MENTIONS
-from recollect.derive.facts.book import DERIVES_FROM
-from recollect.derive.facts.links import RELATIONSHIP, ends, relation_of
-from recollect.derive.graph.relation import TOGETHER, Relation
+from recollect.derive.facts.changes import DERIVES_FROM
+from recollect.derive.facts.claim import RELATIONSHIP, ends, relation_of
+from recollect.derive.facts.fact import when_told
 from recollect.errors import NotFound
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, to_microseconds
 from recollect.store import View
+
+if TYPE_CHECKING:
+    import networkx
+
+
+#: That the same messages mention two entities.
+TOGETHER = "MENTIONED_WITH"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """That one entity stands in a relation to another: by how many messages, and which.
+
+    Of what a fact holds, `fact` is its id, `since` and `until` say when it held, and `current` whether it still does.
+    Where nobody told when it began (`since_told`) or ended (`until_told`), these are when it was said, and when
+    something else was; `said` is when it was said last.
+    `provenance` says where it comes from: "said" in messages, "stored" by a program, "by hand", "imported".
+    """
+
+    source: str
+    name: str
+    target: str
+    weight: int
+    evidence: tuple[NodeId, ...]
+    source_id: NodeId = field(default=NodeId(""), repr=False)
+    target_id: NodeId = field(default=NodeId(""), repr=False)
+    since: datetime | None = None
+    until: datetime | None = None
+    since_told: bool = False
+    until_told: bool = False
+    said: datetime | None = None
+    current: bool = True
+    fact: NodeId | None = None
+    provenance: tuple[str, ...] = ("said",)
+
+    def __str__(self) -> str:
+        return f"{self.source} --[{self.name}]--> {self.target}"
+
+    def when(self, day: Callable[[datetime], str]) -> str:
+        """As in "since 3 May 2020", where that was told, else "said 3 July 2023"; with "until" where that is known."""
+        until = self.until if self.until_told or not self.current else None
+        return when_told(self.since if self.since_told else None, until, self.said, day)
+
+    @property
+    def words(self) -> str:
+        """In words, with when it holds: "Anders WORKS AT Kartona (since 2024-05-01)"."""
+        when = self.when(lambda moment: f"{moment:%Y-%m-%d}")
+        return f"{self.source} {self.name.replace('_', ' ')} {self.target}{f' ({when})' if when else ''}"
+
+    @property
+    def key(self) -> tuple[NodeId, str, NodeId]:
+        """What it relates, and how."""
+        return self.source_id, self.name, self.target_id
+
+    def turned(self) -> Relation:
+        """What holds both ways, from the other end."""
+        return replace(self, source=self.target, target=self.source, source_id=self.target_id, target_id=self.source_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What lies around an entity: other entities, nearest first, and the relations among all of them."""
+
+    center: Entity
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way from one entity to another, as relations in the direction in which they hold."""
+
+    entities: tuple[str, ...]
+    relations: tuple[Relation, ...]
+
+    def __str__(self) -> str:
+        words = self.entities[0]
+        for at, relation in zip(self.entities, self.relations, strict=False):
+            forward = relation.source == at
+            words += (
+                f" --[{relation.name}]--> {relation.target}"
+                if forward
+                else f" <--[{relation.name}]-- {relation.source}"
+            )
+        return words
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The shortest ways between two entities; where there is none, what each is next to [0]."""
+
+    source: Entity
+    target: Entity
+    paths: tuple[Path, ...]
+    neighbours: tuple[Relation, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.paths or self.neighbours))
+
 
 _RELATIONS = 2_000  # edges of one frontier
 _PROOFS = 20_000  # of the facts of one
@@ -225,3 +323,101 @@ def _by_fact(proofs: Iterable[Edge]) -> dict[NodeId, list[NodeId]]:
         if edge.target_id not in (own := found.setdefault(edge.source_id, [])):
             own.append(edge.target_id)
     return found
+
+
+# The graph around an entity, and the ways between two: read a frontier at a time, so that a hub costs no more.
+
+_STEPS = 4  # from either end
+_WIDEST = 400  # entities of a frontier
+_PATHS = 3
+
+
+def around(view: View, name: str, depth: int, limit: int, now: datetime, *, include_past: bool = False) -> Graph:
+    """What lies at most `depth` steps from an entity, at most `limit` entities. Raises NotFound."""
+    reader = Reader(view, now, include_past=include_past)
+    center = reader.directory.named(name)
+    known: dict[NodeId, Entity] = {center.id: center}
+    relations: dict[tuple[NodeId, str, NodeId], Relation] = {}
+    frontier = [center]
+    for _ in range(depth):
+        found = [*reader.relations(frontier), *reader.together(frontier)]
+        fresh = reader.nearest(found, known, limit - len(known) + 1)
+        known |= {entity.id: entity for entity in fresh}
+        for relation in found:
+            relations.setdefault(relation.key, relation)
+        frontier = fresh[:_WIDEST]
+        if not frontier:
+            break
+    shown = [r for r in relations.values() if r.source_id in known and r.target_id in known]
+    told = {frozenset((r.source_id, r.target_id)) for r in shown if r.name != TOGETHER}
+    shown = [r for r in shown if r.name != TOGETHER or frozenset((r.source_id, r.target_id)) not in told]
+    shown.sort(key=lambda r: (r.name == TOGETHER, not r.current, -r.weight, r.source, r.name, r.target))
+    return Graph(center, tuple(known.values())[1:], tuple(shown))
+
+
+def between(view: View, source: str, target: str, now: datetime, *, include_past: bool = False) -> Paths:
+    """The shortest ways between two entities: by relations, else by what is mentioned together. Raises NotFound."""
+    reader = Reader(view, now, include_past=include_past)
+    start, end = reader.directory.named(source), reader.directory.named(target)
+    for with_mentions in (False, True):
+        if paths := ways(reader, start, end, with_mentions=with_mentions):
+            return Paths(start, end, paths)
+    beside = [*reader.relations([start, end]), *reader.together([start, end])]
+    beside.sort(key=lambda r: (r.name == TOGETHER, -r.weight, str(r)))
+    of_each = [[r for r in beside if entity.id in (r.source_id, r.target_id)][:_PATHS] for entity in (start, end)]
+    return Paths(start, end, (), tuple(dict.fromkeys(r for found in of_each for r in found)))
+
+
+def ways(reader: Reader, start: Entity, end: Entity, *, with_mentions: bool) -> tuple[Path, ...]:
+    """Both ends grow, a step at a time, the smaller first, until they meet."""
+    import networkx
+
+    graph: networkx.MultiGraph[NodeId] = networkx.MultiGraph()
+    graph.add_nodes_from((start.id, end.id))
+    frontiers: list[list[Entity]] = [[start], [end]]
+    reached = [{start.id}, {end.id}]
+    for _ in range(2 * (_STEPS if not with_mentions else 2)):
+        side = min((0, 1), key=lambda s: (not frontiers[s], len(frontiers[s])))
+        if not frontiers[side]:
+            break
+        found = reader.relations(frontiers[side])
+        if with_mentions:
+            found += reader.together(frontiers[side])
+        for relation in found:
+            graph.add_edge(relation.source_id, relation.target_id, key=relation.name, relation=relation)
+        fresh = reader.nearest(found, dict.fromkeys(reached[side]), _WIDEST)
+        reached[side] |= {entity.id for entity in fresh}
+        frontiers[side] = fresh
+        if reached[0] & reached[1]:
+            return _shortest(graph, reader, start, end)
+    return ()
+
+
+def _shortest(graph: Any, reader: Reader, start: Entity, end: Entity) -> tuple[Path, ...]:
+    import networkx
+
+    if not networkx.has_path(graph, start.id, end.id):
+        return ()
+    ways = []
+    for way in networkx.all_shortest_paths(networkx.Graph(graph), start.id, end.id):
+        ways.append(_path(graph, way, reader))
+        if len(ways) >= 200:
+            break
+    ways.sort(
+        key=lambda path: (
+            sum(r.name == TOGETHER for r in path.relations),
+            -min((r.weight for r in path.relations), default=0),
+            str(path),
+        )
+    )
+    return tuple(ways[:_PATHS])
+
+
+def _path(graph: Any, way: Sequence[NodeId], reader: Reader) -> Path:
+    relations = []
+    for one, other in pairwise(way):
+        held = [data["relation"] for data in graph.get_edge_data(one, other).values()]
+        held.sort(key=lambda r: (r.name == TOGETHER, -r.weight, r.source_id != one, r.name))
+        relations.append(held[0] if held[0].name != TOGETHER or held[0].source_id == one else held[0].turned())
+    names = reader.directory.of(way)
+    return Path(tuple(names[i].name for i in way), tuple(relations))

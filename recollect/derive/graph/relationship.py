@@ -6,16 +6,25 @@ import re
 from dataclasses import replace
 from datetime import datetime
 
-from recollect.derive.entities.added import name_of
 from recollect.derive.entities.directory import Directory
+from recollect.derive.entities.entity import name_of
 from recollect.derive.entities.naming import YOU, entity_id, folded
 from recollect.derive.entities.relations import SAME
-from recollect.derive.facts.claim import USER, Provenance, canonical_attribute, is_single
-from recollect.derive.facts.links import RELATIONSHIP, attribute_of, relation_of
-from recollect.derive.facts.phrase import content_of, is_worded, shown
+from recollect.derive.facts.claim import (
+    RELATIONSHIP,
+    USER,
+    Provenance,
+    attribute_of,
+    canonical_attribute,
+    content_of,
+    is_single,
+    is_worded,
+    relation_of,
+    shown,
+)
 from recollect.derive.facts.rules.subjects import ONES_OWN, PEOPLE
 from recollect.derive.facts.stored import claims_of, record, told_fact
-from recollect.derive.graph.relation import TOGETHER
+from recollect.derive.graph.reader import TOGETHER
 from recollect.errors import InvalidInput
 from recollect.record import Node, NodeId
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from recollect.derive.summaries.branches import branch_summaries
-from recollect.derive.summaries.conversations import Closed, conversation_summary
-from recollect.derive.summaries.levels import strategic, tactical
+from recollect.derive.summaries.conversations import Closed, branch_summaries, conversation_summary, strategic, tactical
+from recollect.derive.summaries.extract import DEFAULT, Policy
 from recollect.derive.summaries.nodes import (
     PERIOD,
     conversation_summary_id,
@@ -25,11 +24,8 @@ from recollect.derive.summaries.nodes import (
     spanned,
     worded,
 )
-from recollect.derive.summaries.periods import days_of
-from recollect.derive.summaries.policy import DEFAULT, Policy
-from recollect.derive.summaries.segmentation import segment
-from recollect.derive.summaries.sessions import Sessions
-from recollect.derive.summaries.tasks import not_asked, wished
+from recollect.derive.summaries.periods import days_of, not_asked, wished
+from recollect.derive.summaries.sessions import Sessions, segment
 from recollect.derive.tasks.base import Effects, Portion, Setting
 from recollect.models.embedding.base import Embedder
 from recollect.record import Edge, Message, Metadata, Node, NodeId, NodeKind, from_microseconds, to_microseconds
@@ -64,7 +60,7 @@ class _State:
 
 
 @dataclass(slots=True)
-class _Made:
+class _MadeSummaries:
     fresh: list[Node] = field(default_factory=list)
     old: dict[NodeId, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -117,8 +113,8 @@ class Summaries:
 
     def _conversation(
         self, view: View, portion: Portion, setting: Setting
-    ) -> tuple[_Made, _State, tuple[Message, ...]]:
-        state, made, policy = _State.read(portion.state), _Made(), self._policy
+    ) -> tuple[_MadeSummaries, _State, tuple[Message, ...]]:
+        state, made, policy = _State.read(portion.state), _MadeSummaries(), self._policy
         conversation = portion.conversation.id
         if portion.whole:
             where = Where(kinds=(NodeKind.SUMMARY,), conversation=conversation)

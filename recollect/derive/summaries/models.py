@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 
+from recollect.derive.summaries.extract import DEFAULT, Policy
 from recollect.derive.summaries.nodes import CONVERSATION, COVERS, L1, L2, PERIOD
-from recollect.derive.summaries.policy import DEFAULT, Policy
-from recollect.derive.summaries.tasks import SUMMARY_TASK, is_ripe, prompt_name, ripened
+from recollect.derive.summaries.periods import SUMMARY_TASK, is_ripe, prompt_name, ripened
 from recollect.derive.tasks.base import LIVE, Effects, ModelWork, Setting
 from recollect.models.language.base import Completion, Request
 from recollect.record import Conversation, Message, Node, NodeId, NodeKind, iso
@@ -113,12 +113,12 @@ def _of_summaries(view: View, node: Node, covered: Sequence[NodeId]) -> str | No
 
 def _told(nodes: Sequence[Node], messages: Sequence[Message] = (), title: str = "") -> str:
     """Summaries in the order of time as material, the messages after them."""
-    from recollect.models.language.transcript import Entry, heading, material
+    from recollect.models.language.transcript import TranscriptEntry, heading, material
 
     if len(nodes) > _MOST_ENTRIES:  # the beginning, and what is newest
         nodes = [*nodes[: _MOST_ENTRIES // 4], *nodes[-_MOST_ENTRIES * 3 // 4 :]]
-    entries = [Entry(node.id, f"{_named(node)}{_when(node)}", _with_parts(node)) for node in nodes]
-    entries += [Entry(message.id, heading(message), message.content) for message in messages]
+    entries = [TranscriptEntry(node.id, f"{_named(node)}{_when(node)}", _with_parts(node)) for node in nodes]
+    entries += [TranscriptEntry(message.id, heading(message), message.content) for message in messages]
     return material(entries, title=title).text
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from recollect.derive.tasks.base import Deriver, Effects, Finish, Portion, Setting, as_they_are
-from recollect.derive.tasks.cursor import Cursor, cursor_id
-from recollect.derive.tasks.publish import Publisher, head_revision
-from recollect.errors import StoreBusy
+from recollect.derive.tasks.base import Cursor, Deriver, Effects, Finish, Portion, Setting, as_they_are, cursor_id
+from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.models.embedding import Embedder
 from recollect.record import (
     NOTHING,
@@ -22,16 +20,17 @@ from recollect.record import (
     NodeId,
     reading_order,
 )
-from recollect.store import EdgeKey, End, Lease, Space, Stale, Task, View, Where
+from recollect.store import EdgeKey, End, Lease, Space, Task, View, Where
 from recollect.store.transfer import every
+from recollect.store.update import insist
 
 _BEFORE = 4  # messages of context
 _LOOKED_BACK = 12  # positions in which they are looked for
 _AT_ONCE = 2_000  # messages in one change, unless a conversation alone has more
-_PATIENCE = 30.0  # seconds of planning anew
+_WHAT = "What is to be consolidated is"
 
 
-class Conversations:
+class ConversationWork:
     """Derives everything from conversations. Pure but for the store: the same messages give the same nodes."""
 
     def __init__(
@@ -45,7 +44,7 @@ class Conversations:
         looked_at = 0
         waiting = list(leases)
         while waiting:
-            done, messages = self._insisting(waiting, setting)
+            done, messages = insist(partial(self._once, waiting, setting), _WHAT)
             waiting = waiting[done:]
             looked_at += messages
         return looked_at
@@ -53,16 +52,7 @@ class Conversations:
     def derive(self, conversation_ids: Sequence[NodeId], setting: Setting) -> None:
         """Derives conversations at once, without a task: what was deleted is then in nothing derived any more."""
         for conversation_id in conversation_ids:
-            self._insisting([conversation_id], setting)
-
-    def _insisting(self, wanted: Sequence[Lease] | Sequence[NodeId], setting: Setting) -> tuple[int, int]:
-        limit = time.monotonic() + _PATIENCE
-        while time.monotonic() < limit:
-            try:
-                return self._once(wanted, setting)
-            except Stale:
-                continue
-        raise StoreBusy("What is to be consolidated is being changed by others all the time.", hint="Try again.")
+            insist(partial(self._once, [conversation_id], setting), _WHAT)
 
     def _once(self, wanted: Sequence[Lease] | Sequence[NodeId], setting: Setting) -> tuple[int, int]:
         """As many as fit in one change: how many, and their messages."""

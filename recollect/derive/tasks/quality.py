@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
-from recollect.derive.tasks.heartbeat import Heartbeat
+from recollect.derive.tasks.base import Heartbeat
 from recollect.errors import StoreError
 from recollect.models.embedding import QUALITY_TOKENS, TokenEmbedder
 from recollect.record import stable_id

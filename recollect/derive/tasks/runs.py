@@ -11,16 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from zlib import crc32
 
 import orjson
 
-from recollect.derive.tasks.base import Portion, Setting
-from recollect.derive.tasks.cursor import Cursor, cursor_id
+from recollect.derive.tasks.base import Cursor, ModelWork, Portion, Setting, cursor_id
+from recollect.derive.tasks.queue import CONVERSATION, is_late
+from recollect.models.language.base import LanguageModel, Request
+from recollect.models.language.budget import Estimate, Metered, estimate, within
+from recollect.models.language.prices import price
+from recollect.models.language.prompts import prompt, request
 from recollect.models.language.transcript import Material, transcript
-from recollect.record import Conversation, Message, Metadata, Node, NodeId, NodeKind, stable_id
-from recollect.store import Task, View
+from recollect.models.language.usage import estimated_tokens, total_cost
+from recollect.record import Conversation, Kind, Message, Metadata, Node, NodeId, NodeKind, stable_id
+from recollect.store import Space, Task, View, Where
+from recollect.store.transfer import every
 
 #: About how many messages are read together.
 RUN = 20
@@ -34,7 +40,7 @@ _ASKED, _PENDING, _OVER = "asked", "pending", "above"
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MessageRun:
     """The messages that are asked about, and the few that stand above them, to understand them by."""
 
     messages: tuple[Message, ...]
@@ -50,7 +56,7 @@ class Runs:
     kind: str
     worth: Callable[[Message], bool] = lambda _: True
 
-    def id(self, run: Run) -> NodeId:
+    def id(self, run: MessageRun) -> NodeId:
         """The same for the same messages in the same words below the same words, under the same prompt."""
         from recollect.models.language.prompts import prompt
 
@@ -61,7 +67,7 @@ class Runs:
         """The ids of all runs of a conversation, and of what they were while they grew."""
         for start, end in _cut(messages):
             run, above = tuple(messages[start:end]), tuple(messages[max(0, start - _ABOVE) : start])
-            yield from (self.id(Run(run[: length + 1], above)) for length in range(len(run)))
+            yield from (self.id(MessageRun(run[: length + 1], above)) for length in range(len(run)))
 
     def wished(self, view: View, portion: Portion, setting: Setting) -> tuple[list[Task], Metadata]:
         """The tasks for the runs of a portion, and what the deriver has to find in the state of the next one: the
@@ -73,10 +79,10 @@ class Runs:
         messages = [*view.get(Message, waiting), *portion.messages]
         told, first = [*over, *messages], len(over)
         cut = [
-            Run(tuple(messages[start:end]), tuple(told[max(0, first + start - _ABOVE) : first + start]))
+            MessageRun(tuple(messages[start:end]), tuple(told[max(0, first + start - _ABOVE) : first + start]))
             for start, end in _cut(messages)
         ]
-        last = cut[-1] if cut and len(cut[-1].messages) < _LONGEST else Run((), tuple(told[-_ABOVE:]))
+        last = cut[-1] if cut and len(cut[-1].messages) < _LONGEST else MessageRun((), tuple(told[-_ABOVE:]))
         pending = {_PENDING: [m.id for m in last.messages], _OVER: [m.id for m in last.above]}
         if setting.model is None:
             return [], pending
@@ -84,12 +90,12 @@ class Runs:
         asked = {node.id for node in view.get(Node, list(runs)) if node.state == _ASKED}
         return [self._task(own, run, run is last) for own, run in runs.items() if own not in asked], pending
 
-    def wanted(self, view: View, task: Task) -> Run | None:
+    def wanted(self, view: View, task: Task) -> MessageRun | None:
         """The run; None where it is not as it was when the task was put, or where it was open and grew on."""
         payload = orjson.loads(task.payload)
         ids, above = ([NodeId(i) for i in payload.get(name, ())] for name in ("messages", "above"))
         living = [m for m in view.get(Message, [*above, *ids]) if not m.deleted and not m.erased and m.active]
-        run = Run(tuple(living[len(above) :]), tuple(living[: len(above)]))
+        run = MessageRun(tuple(living[len(above) :]), tuple(living[: len(above)]))
         if len(living) != len(above) + len(ids) or stable_id("task", self.id(run)) != task.id:
             return None
         if payload["open"]:
@@ -99,11 +105,11 @@ class Runs:
                 return None
         return run
 
-    def asked(self, run: Run) -> Node:
+    def asked(self, run: MessageRun) -> Node:
         """The note that this run was asked about."""
         return Node(self.id(run), NodeKind.REPORT, state=_ASKED, conversation_id=run.messages[0].conversation_id)
 
-    def _task(self, own: NodeId, run: Run, is_open: bool) -> Task:
+    def _task(self, own: NodeId, run: MessageRun, is_open: bool) -> Task:
         """Due at once where the run has ended, else when the conversation has been quiet."""
         last = max((m.timestamp for m in run.messages if m.timestamp), default=None)
         ids = {"messages": [m.id for m in run.messages], "above": [m.id for m in run.above]}
@@ -116,7 +122,7 @@ class Runs:
         )
 
 
-def material(view: View, run: Run) -> Material:
+def material(view: View, run: MessageRun) -> Material:
     """A run as a model is given it, with what stands above it."""
     conversations = view.get(Conversation, [run.messages[0].conversation_id])
     return transcript(run.messages, before=run.above, title=conversations[0].title if conversations else "")
@@ -139,3 +145,121 @@ def _ends(before: Message, after: Message) -> bool:
     if before.timestamp and after.timestamp and after.timestamp - before.timestamp >= _QUIET:
         return True
     return crc32(after.id.encode()) % _ENDS == 0
+
+
+# What a backlog will cost, told before it is worked off.
+
+_ALL = 1_000_000_000
+_TACTICAL = 16  # messages of a tactical summary, about: eight exchanges
+_LEAST_TACTICAL = 20  # messages from which there are any
+_L1_IN_L2 = 3
+_LEAST = 6  # messages of a conversation that is summarised
+_OF_A_PERIOD = 600  # tokens from which its summary is made, about
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits for a model: `requests` that are due, `messages` of `conversations` that were not gone through yet
+    (or only without a model), and what all of it will take.
+    """
+
+    requests: int
+    conversations: int
+    messages: int
+    estimate: Estimate
+
+
+def backlogs(spaces: Sequence[Space], works: Sequence[ModelWork], model: LanguageModel) -> Backlog:
+    """What waits in several namespaces together."""
+    parts = [backlog(space, works, within(model, space.namespace)) for space in spaces]
+    days = [part.estimate.days for part in parts if part.estimate.days is not None]
+    together = Estimate(
+        sum(part.estimate.calls for part in parts),
+        sum(part.estimate.input_tokens for part in parts),
+        sum(part.estimate.output_tokens for part in parts),
+        total_cost(part.estimate.cost for part in parts),
+        sum(days) or None,  # each namespace rounds up: rather too many
+    )
+    return Backlog(
+        sum(part.requests for part in parts),
+        sum(part.conversations for part in parts),
+        sum(part.messages for part in parts),
+        together,
+    )
+
+
+def backlog(space: Space, works: Sequence[ModelWork], model: LanguageModel) -> Backlog:
+    """What waits in a namespace, and what it will take of this model; asks nothing and changes nothing."""
+    by_kind = {work.kind: work for work in works}
+    with space.view() as view:
+        tasks = [task for state in ("due", "leased") for task, _ in view.tasks(state, _ALL)]
+        due = list(_requests(view, tasks, by_kind))
+        late = is_late(view)
+        waiting = [task.subject for task in tasks if task.kind == CONVERSATION and task.subject is not None]
+        if late:
+            waiting = [conversation.id for conversation in every(view, Conversation, Where(deleted=False))]
+        sizes = [_size(view, conversation_id, whole=late) for conversation_id in waiting]
+    to_come = [future for size in sizes for future in _to_come(size.messages, size.tokens)]
+    short = [size for size in sizes if size.messages < _LEAST_TACTICAL]  # which are summarised together
+    to_come += _levels(sum(size.messages for size in short), sum(size.tokens for size in short))
+    days = {day for size in sizes for day in size.days}
+    periods = days | {(day.isocalendar()[:2]) for day in days} | {(day.year, day.month, 0) for day in days}
+    requests = [*due, *to_come, *(_blank("period", _OF_A_PERIOD) for _ in periods)]
+    told = model.estimate(requests) if isinstance(model, Metered) else estimate(requests, price(model.name))
+    return Backlog(len(due), len(waiting), sum(size.messages for size in sizes), told)
+
+
+def _requests(view: View, tasks: Sequence[Task], works: dict[str, ModelWork]) -> Iterator[Request]:
+    for task in tasks:
+        if (work := works.get(task.kind)) and (wanted := work.request(view, task)):
+            yield wanted
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """What of a conversation is still to be gone through."""
+
+    messages: int
+    tokens: int
+    days: frozenset[date]
+
+
+def _size(view: View, conversation_id: NodeId, *, whole: bool) -> _Size:
+    cursor = None if whole else next((Cursor.read(node) for node in view.get(Node, [cursor_id(conversation_id)])), None)
+    done = cursor.count if cursor else 0
+    found = [
+        message
+        for message in every(view, Message, Where(conversation=conversation_id, deleted=False))
+        if message.kind is Kind.SAID and message.active and message.position >= done
+    ]
+    tokens = sum(estimated_tokens(message.content) for message in found)
+    return _Size(len(found), tokens, frozenset(m.timestamp.date() for m in found if m.timestamp))
+
+
+def _to_come(messages: int, tokens: int) -> Iterator[Request]:
+    """Requests of about the number and the lengths that will come of so many messages of a conversation."""
+    runs = -(-messages // RUN)
+    for name in ("facts", "entities"):
+        yield from [_blank(name, tokens // runs) for _ in range(runs)]
+    levels = list(_levels(messages, tokens))
+    yield from levels
+    if messages >= _LEAST:
+        tactical = sum(one.prompt.name == "l1" for one in levels)
+        yield _blank("conversation", tactical * _told() if tactical else tokens)
+
+
+def _levels(messages: int, tokens: int) -> Iterator[Request]:
+    """The tactical summaries of so many messages, and the strategic ones of these."""
+    tactical = messages // _TACTICAL if messages >= _LEAST_TACTICAL else 0
+    yield from [_blank("l1", tokens // tactical) for _ in range(tactical)]
+    yield from [_blank("l2", _told() * _L1_IN_L2) for _ in range(tactical // _L1_IN_L2)]
+
+
+def _told() -> int:
+    """The tokens of a tactical summary, about."""
+    return request("l1", "").max_tokens // 2
+
+
+def _blank(name: str, tokens: int) -> Request:
+    """A request of a length, without words."""
+    return Request(prompt=prompt(name), text="·" * (tokens * 7 // 4), max_tokens=request(name, "").max_tokens)

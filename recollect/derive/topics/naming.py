@@ -17,13 +17,88 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recollect.derive.topics.profile import is_telling, length, text_of
+from recollect.derive.entities.message import found_in
+from recollect.derive.entities.naming import NEVER, folded
 from recollect.models.embedding.base import Vectors
 from recollect.models.embedding.static import StaticEmbedder
+from recollect.models.embedding.tokenizer import vocabulary
 from recollect.record import Message, Node, NodeId
 from recollect.store import View
-from recollect.text.terms import has_unspaced_script, stemmed, words
+from recollect.text.language import FOREIGN_SMALL_WORDS
+from recollect.text.terms import STOP_WORDS, has_unspaced_script, stemmed, words
+
+#: A profile is of so many messages at most, from the first; it changes when their number doubles, not with every one.
+MOST = 16
+_CHARACTERS_READ = 800  # characters of a message
+_TERMS = 24
+_NAME_COUNTS = 3  # a name tells more than a word
+
+_EMPTY_TEXT = """
+    like just also well really think know want need good great make made help time thing things something anything
+    nothing lot more much many most some any even still back only first next last another other others both same
+    would could should might must shall can't don't it's i'm i've that's let's there's here's what's you're they're
+    going getting make makes making take takes taking give gives given look looks looking feel feels feeling keep
+    keeps sure happy glad nice love loved sounds sound amazing awesome cool wow thanks thank please yeah yes okay
+    maybe actually pretty quite very always never ever soon today tomorrow yesterday week weeks month months year
+    years day days hour hours minute minutes people person someone everyone everything work works working use used
+    using uses way ways new old right left best better since until while though although however because around
+    about without within every each between during before after into onto upon over under again once here there
+    where when which who whom whose why how this that these those them they their then than been being have having
+    does doing done come came comes went gone goes say said says tell told ask asked try trying tried start started
+    see seen saw find found let put set show shown seems seem one two three four five six seven eight nine ten don
+    doesn didn isn wasn aren weren hasn haven wouldn couldn shouldn won ll ve re kind bit few less least own such
+    example step steps based including include consider ensure important specific different might able
+"""
+_EMPTY = frozenset(_EMPTY_TEXT.split())
+
+
+def length(count: int) -> int:
+    """How many of the first messages make the profile of a run of `count`.
+
+    >>> [length(count) for count in (1, 3, 8, 15, 400)]
+    [1, 2, 8, 8, 16]
+    """
+    return min(MOST, 1 << (count.bit_length() - 1)) if count else 0
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    """The words that a profile is made of."""
+    return "\n".join(message.content[:_CHARACTERS_READ] for message in messages)
+
+
+def telling(messages: Sequence[Message]) -> list[str]:
+    """Names and words of the messages, the most telling first."""
+    names: Counter[str] = Counter()
+    shown: dict[str, str] = {}
+    said: Counter[str] = Counter()
+    for message in messages:
+        content = message.content[:_CHARACTERS_READ]
+        for mention in found_in(message.content):
+            if mention.start <= _CHARACTERS_READ:
+                shown.setdefault(folded(mention.name), mention.name)
+                names[folded(mention.name)] += 1
+        said.update(word for word in words(content) if is_telling(word))
+    inside = {part for name in names for part in name.split()}
+    scores = {shown[name]: _NAME_COUNTS * count * 1.0 for name, count in names.items()}
+    scores |= {
+        word: math.sqrt(count) * rarity(word) for word, count in said.items() if word not in inside and count > 1
+    }
+    return sorted(scores, key=lambda term: (-scores[term], term))[:_TERMS]
+
+
+def is_telling(word: str) -> bool:
+    """Whether a folded word may tell what is spoken of."""
+    if word.isdigit() or word in STOP_WORDS or word in _EMPTY or word in NEVER or word in FOREIGN_SMALL_WORDS:
+        return False
+    return len(word) > 3 or has_unspaced_script(word)
+
+
+def rarity(word: str) -> float:
+    """0 to 1 and a half: the packaged vocabulary stands in order of frequency."""
+    return math.log10(1 + vocabulary().get(word, 20_000) / 1_000)
+
 
 #: Segments of a topic, nearest to its middle first, with their likeness to that.
 Members = Sequence[tuple[Node, float]]
@@ -180,3 +255,79 @@ def _is_run_together(term: str) -> bool:
 
 def _key(term: str) -> str:
     return " ".join(stemmed(words(term)))
+
+
+# Clusters among vectors: communities of a graph of likeness, and every vector to the nearest of them.
+
+#: Vectors whose communities are looked for, and how many neighbours of each have a say.
+SAMPLE, NEIGHBOURS = 1_500, 12
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Rows that belong together, nearest to the centre first, with their likeness to it."""
+
+    rows: tuple[int, ...]
+    likeness: tuple[float, ...]
+
+
+def clusters(vectors: Vectors, threshold: float, least: int) -> list[Cluster]:
+    """Clusters of unit rows, of at least `least` each. Rows must be in an order that does not depend on when they came:
+    the first are the sample.
+
+    What all have in common is taken off first: in one person's chats everything is alike. `threshold` is on the cosine.
+    """
+    if len(vectors) < least:
+        return []
+    sample = vectors[:SAMPLE]
+    mean = sample.mean(axis=0) if len(sample) > 2 * least else np.zeros(vectors.shape[1], np.float32)
+    own = _unit(vectors - mean)
+    centres = [_unit(own[rows].mean(axis=0, keepdims=True))[0] for rows in _communities(own[:SAMPLE], threshold, least)]
+    if not centres:
+        return []
+    likeness = own @ np.stack(centres).T
+    nearest, best = likeness.argmax(axis=1), likeness.max(axis=1)
+    found = []
+    for number in range(len(centres)):
+        rows = np.flatnonzero((nearest == number) & (best >= threshold))
+        if len(rows) >= least:
+            near = {int(row): round(float(best[row]), 4) for row in rows}
+            ordered = sorted(near, key=lambda row: (-near[row], row))
+            found.append(Cluster(tuple(ordered), tuple(near[row] for row in ordered)))
+    return found
+
+
+def _communities(own: Vectors, threshold: float, least: int) -> list[list[int]]:
+    import networkx
+
+    likeness = own @ own.T
+    np.fill_diagonal(likeness, -1)
+    graph: networkx.Graph[int] = networkx.Graph()
+    graph.add_nodes_from(range(len(own)))
+    for row in range(len(own)):
+        order = np.argsort(-likeness[row], kind="stable")[:NEIGHBOURS]
+        graph.add_weighted_edges_from(
+            (row, int(other), round(float(likeness[row, other]), 4))
+            for other in order
+            if likeness[row, other] >= threshold
+        )
+    found = networkx.community.louvain_communities(graph, seed=_SEED, resolution=1.0)
+    return sorted(sorted(rows) for rows in found if len(rows) >= least)
+
+
+def _unit(rows: Vectors) -> Vectors:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Vectors = (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return unit
+
+
+def stacked(rows: Sequence[bytes], dimensions: int) -> Vectors:
+    """Unit rows of int8 bytes."""
+    flat = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), dimensions)
+    return _unit(flat.astype(np.float32))
+
+
+def as_bytes(vector: NDArray[np.float32]) -> bytes:
+    """A unit row as int8 bytes."""
+    return bytes(np.clip(np.round(vector * 127), -127, 127).astype(np.int8).tobytes())

@@ -34,7 +34,7 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class TopicSegment:
     """A run of turns of a conversation about one thing [2]. `message_id` is the first of its messages."""
 
     id: NodeId
@@ -115,7 +115,7 @@ def begun_by_month(view: View, topics: Sequence[Topic]) -> dict[NodeId, list[tup
     }
 
 
-def segments(view: View, conversation_id: NodeId) -> list[Segment]:
+def segments(view: View, conversation_id: NodeId) -> list[TopicSegment]:
     """The segments of a conversation, in its order. Raises NotFound."""
     if not view.get(Conversation, [conversation_id]):
         raise NotFound(f"No conversation has the ID {conversation_id}.", hint="To see what there is: recollect list")
@@ -126,7 +126,7 @@ def segments(view: View, conversation_id: NodeId) -> list[Segment]:
     belongs = {e.source_id: e.target_id for e in view.edges([n.id for n in nodes], (BELONGS,), "out")} if nodes else {}
     labels = {node.id: node.text for node in view.get(Node, sorted(set(belongs.values()))) if living(node)}
     return [
-        Segment(
+        TopicSegment(
             id=node.id,
             conversation_id=conversation_id,
             message_id=NodeId(node.body["head"][0]),

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, LiteralString
+from typing import Literal, LiteralString
 
 import neo4j
 import numpy as np
 
-from recollect.engines.neo4j import tail
+from recollect.engines.neo4j import indexing
 from recollect.engines.neo4j.maintain import SEGMENT
 from recollect.engines.neo4j.source import DEATHS, SEGMENTS
-from recollect.engines.neo4j.writing import PARTITIONS, Generation
+from recollect.engines.neo4j.writing import PARTITIONS, generation_of
+from recollect.engines.plans import Generation, every_violation, violations_of
 from recollect.index.source import unseal
 from recollect.record import Namespace
 from recollect.store.change import IndexDamaged
@@ -148,39 +149,30 @@ NUMBERS = """
 MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = $partition RETURN p.number AS number
 """
 
-_SHOWN = 20
-
 
 def violations(tx: neo4j.Transaction, ns: Namespace, state: neo4j.Record) -> list[Violation]:
     """What does not hold: of each invariant at most 20 places, and a last line that counts the rest."""
     if state["number"] is None:
         return []
-    live = Generation.of(state["live"])
-    space = live.space if live else -1
-    found: list[Violation] = []
-    for invariant, statement in RECORD.items():
-        found += _told(invariant, "backup", [r.values() for r in tx.run(statement, ns=ns, space=space)])
-    for invariant, statement in INDEX.items():
-        found += _told(invariant, "reindex", [r.values() for r in tx.run(statement, ns=ns, space=space)])
-    if live is not None:
-        for invariant, broken in _partitions(tx, live):
-            found += _told(invariant, "reindex", broken)
+    live = generation_of(state["live"])
+    space = live.key if live else -1
+
+    def asked(invariant: Invariant, remedy: Literal["reindex", "backup"], statement: LiteralString) -> list[Violation]:
+        rows = [record.values() for record in tx.run(statement, ns=ns, space=space)]
+        return violations_of(invariant, remedy, [(str(place), number) for place, number in rows])
+
+    found = every_violation(RECORD, INDEX, asked)
+    for invariant, broken in _partitions(tx, live) if live is not None else ():
+        found += violations_of(invariant, "reindex", broken)
     return found
 
 
-def _told(invariant: Invariant, remedy: Any, broken: list[list[Any]]) -> list[Violation]:
-    found = [Violation(invariant, str(place), number, remedy) for place, number in broken[:_SHOWN]]
-    if len(broken) > _SHOWN:
-        found.append(Violation(invariant, "and elsewhere", len(broken) - _SHOWN, remedy))
-    return found
-
-
-def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invariant, list[list[Any]]]]:
+def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invariant, list[tuple[str, int]]]]:
     """What is wrong with tails and segments: their numbers against the passages that live and those that died."""
-    for partition in sorted(r["partition"] for r in tx.run(PARTITIONS, space=live.space)):
-        where = {"space": live.space, "partition": partition}
-        damaged: list[list[Any]] = []
-        unreadable: list[list[Any]] = []
+    for partition in sorted(r["partition"] for r in tx.run(PARTITIONS, space=live.key)):
+        where = {"space": live.key, "partition": partition}
+        damaged: list[tuple[str, int]] = []
+        unreadable: list[tuple[str, int]] = []
         sealed: list[int] = []
         for mark in list(tx.run(SEGMENTS, where)):
             name = f"partition {partition}, segment {mark['first']}"
@@ -188,17 +180,17 @@ def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invar
                 data = tx.run(SEGMENT, first=mark["first"], **where).single(strict=True)["data"]
                 numbers = unseal(bytes(data), name).columns["number"]
             except (IndexDamaged, TypeError, ValueError):
-                damaged.append([name, 1])
+                damaged.append((name, 1))
                 continue
             told = (mark["first"], mark["last"], mark["size"])
             if told != (int(numbers[0]), int(numbers[-1]), len(numbers)) or (np.diff(numbers) <= 0).any():
-                damaged.append([name, 1])
+                damaged.append((name, 1))
             sealed += numbers.tolist()
         in_tail: set[int] = set()
         try:
-            in_tail.update(row.number for row in tail.rows(tx.run(tail.TAIL, after=0, **where), 0))
+            in_tail.update(row.number for row in indexing.tail_rows(tx.run(indexing.TAIL, after=0, **where), 0))
         except (ValueError, TypeError):
-            unreadable.append([f"partition {partition}", 1])
+            unreadable.append((f"partition {partition}", 1))
         yield Invariant.SEGMENTS_READABLE, damaged
         yield Invariant.TAIL_READABLE, unreadable
         if damaged or unreadable:
@@ -208,5 +200,5 @@ def _partitions(tx: neo4j.Transaction, live: Generation) -> Iterator[tuple[Invar
         in_segment = set(sealed)
         rows = in_tail | in_segment
         lost = (living - rows) | (rows - living - dead) | (in_tail & in_segment) | (living & dead)
-        yield Invariant.IN_ONE_PLACE, [[f"partition {partition}, passage {number}", 1] for number in sorted(lost)]
-        yield Invariant.IN_ONE_PLACE, [[f"partition {partition}", 1]] * (len(sealed) != len(in_segment))
+        yield Invariant.IN_ONE_PLACE, [(f"partition {partition}, passage {number}", 1) for number in sorted(lost)]
+        yield Invariant.IN_ONE_PLACE, [(f"partition {partition}", 1)] * (len(sealed) != len(in_segment))

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, LiteralString
 
 import neo4j
 
-from recollect.engines.codec import from_cursor, to_cursor
-from recollect.engines.neo4j.records import LABELS, key, readable
+from recollect.engines.codec import page_begin, page_end
+from recollect.engines.neo4j.put import LABELS, key, readable
 from recollect.errors import InvalidInput
-from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, ToolCall, Turn
-from recollect.store.results import Lost, Page, R, Where
+from recollect.record import (
+    REPORTS,
+    Chunk,
+    Conversation,
+    Document,
+    Message,
+    Namespace,
+    Node,
+    NodeId,
+    ToolCall,
+    Turn,
+    from_microseconds,
+    to_microseconds,
+)
+from recollect.store.results import Counts, Lost, Page, R, Where
 
 # All records of a namespace stand in one index, ordered by id; those of the other kinds are passed over.
 BY_ID = """
@@ -85,8 +99,6 @@ _STATEMENTS: Mapping[type[Any], tuple[str, str]] = {  # of all, and of a convers
     Node: (DERIVED, DERIVED_OF),
 }
 
-_LAST_TIME, _LAST_ID = (1 << 63) - 1, "\U0010ffff"  # before the first of the newest
-
 
 def find(
     tx: neo4j.Transaction,
@@ -103,7 +115,7 @@ def find(
     newest = where.order == "newest"
     if kind is Chunk and newest:
         raise InvalidInput("Chunks have no time.")
-    time, begin = _begin(after, newest)
+    time, begin = page_begin(after, newest)
     whole = kind is Chunk or (kind in (Message, ToolCall, Turn) and where.conversation is None and not newest)
     found = list(
         tx.run(
@@ -133,8 +145,7 @@ def find(
     if len(found) <= limit or limit < 1:
         return Page(items)
     last = found[limit - 1]
-    last_id = str(last["node"]["id"])
-    return Page(items, to_cursor(last["time"], last_id) if newest else last_id)
+    return Page(items, page_end((last["node"]["id"], last["time"]), newest))
 
 
 def _statement(kind: type[Any], where: Where) -> str:
@@ -152,10 +163,80 @@ def _filled(kind: type[Any], found: neo4j.Record) -> Any:
     return {**node, "result": node["result"] or found["result"] or ""} if kind is ToolCall else node
 
 
-def _begin(after: str | None, newest: bool) -> tuple[int, str]:
-    """Where a page begins: a time (of the newest) and an id."""
-    if after is None:
-        return (_LAST_TIME, _LAST_ID) if newest else (0, "")
-    if not newest:
-        return 0, after
-    return from_cursor(after)
+# What is in a namespace, counted by reading it. What is deleted or erased does not count.
+
+# $ids: some conversations, or NULL for all.
+COUNT_CONVERSATIONS = """
+MATCH (c:Conversation) WHERE c.namespace = $ns AND c.id IS NOT NULL AND NOT c.deleted AND ($ids IS NULL OR c.id IN $ids)
+RETURN c.source AS source, count(*) AS number ORDER BY number DESC, source
+"""
+
+
+def _counted(found: LiteralString) -> LiteralString:
+    """The statement that counts messages, by kind."""
+    return f"""
+{found} AND NOT m.deleted
+RETURN m.kind AS kind, count(*) AS number, sum(CASE WHEN m.active THEN 1 ELSE 0 END) AS active,
+    sum(coalesce(m.attachments, 0)) AS attachments, min(m.timestamp) AS first, max(m.timestamp) AS last ORDER BY kind
+"""
+
+
+COUNT_MESSAGES = _counted(
+    "MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id IS NOT NULL AND m.position >= 0"
+)
+COUNT_MESSAGES_OF = _counted(
+    "UNWIND $ids AS id MATCH (m:Message) WHERE m.namespace = $ns AND m.conversation_id = id AND m.position >= 0"
+)
+COUNT_REST = """
+RETURN
+  COUNT { MATCH (t:ToolCall) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL
+    AND ($ids IS NULL OR t.conversation_id IN $ids)
+    AND NOT EXISTS { MATCH (t)-[:CALLED_BY]->(m) WHERE m.deleted } } AS tool_calls,
+  COUNT { MATCH (t:Turn) WHERE t.namespace = $ns AND t.conversation_id IS NOT NULL AND t.position >= 0
+    AND ($ids IS NULL OR t.conversation_id IN $ids)
+    AND NOT EXISTS { MATCH (t)-[:HAS_QUERY]->(m) WHERE m.deleted } } AS turns,
+  COUNT { MATCH (d:Document) WHERE d.namespace = $ns AND d.id IS NOT NULL AND NOT d.erased
+    AND d.source <> $reports } AS documents,
+  COUNT { MATCH (k:Chunk) WHERE k.namespace = $ns AND k.parent_id IS NOT NULL } AS chunks,
+  COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition <> 3 } AS passages,
+  COUNT { MATCH (p:Passage) WHERE p.space = $space AND p.number > 0 AND p.partition = 0 } AS said,
+  COUNT { MATCH (q:Quality) WHERE q.space = $space AND q.number > 0 AND q.partition = 0 } AS quality
+"""
+COUNT_DERIVED = """
+MATCH (d:Derived) WHERE d.namespace = $ns AND d.short_key IS NOT NULL AND NOT d.erased
+  AND (d.state = 'live' OR d.state = 'superseded' AND d.kind = 'fact')
+RETURN CASE d.state WHEN 'live' THEN d.kind ELSE 'past' END AS kind, count(*) AS number ORDER BY kind
+"""
+COUNT_TASKS = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state IS NOT NULL
+RETURN CASE WHEN t.state = 'leased' AND t.ready <= $now THEN 'due' ELSE t.state END AS state, count(*) AS number
+ORDER BY state
+"""
+
+
+def counts(tx: neo4j.Transaction, ns: Namespace, space: int, of: Sequence[NodeId] | None, now: datetime) -> Counts:
+    """What is in the namespace, or in some of its conversations (documents, nodes, passages, tasks: always all)."""
+    chosen = {"ns": ns, "space": space, "ids": None if of is None else list(dict.fromkeys(of))}
+    by_source: dict[str, int] = {r["source"]: r["number"] for r in tx.run(COUNT_CONVERSATIONS, chosen)}
+    by_kind = list(tx.run(COUNT_MESSAGES if of is None else COUNT_MESSAGES_OF, chosen))
+    rest = tx.run(COUNT_REST, chosen, reports=REPORTS).single(strict=True)
+    times = [r[edge] for r in by_kind for edge in ("first", "last") if r[edge] is not None]
+    return Counts(
+        conversations=sum(by_source.values()),
+        messages=sum(r["number"] for r in by_kind),
+        active=sum(r["active"] for r in by_kind),
+        by_kind={r["kind"]: r["number"] for r in by_kind},
+        by_source=by_source,
+        by_node={r["kind"]: r["number"] for r in tx.run(COUNT_DERIVED, ns=ns)},
+        tool_calls=rest["tool_calls"],
+        attachments=sum(r["attachments"] for r in by_kind),
+        documents=rest["documents"],
+        turns=rest["turns"],
+        chunks=rest["chunks"],
+        passages=rest["passages"],
+        said_passages=rest["said"],
+        quality=rest["quality"],
+        tasks={r["state"]: r["number"] for r in tx.run(COUNT_TASKS, ns=ns, now=to_microseconds(now))},
+        first=from_microseconds(min(times, default=None)),
+        last=from_microseconds(max(times, default=None)),
+    )

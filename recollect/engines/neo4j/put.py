@@ -2,18 +2,113 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
+from recollect.engines import plans
+from recollect.engines.codec import decode, encode, names
 from recollect.engines.neo4j import relations
-from recollect.engines.neo4j.records import LABELS, all_labels, own_label, properties
-from recollect.engines.neo4j.writing import Known, Writing, labelled
-from recollect.errors import NotFound, StoreError
-from recollect.record import Chunk, Conversation, Document, Message, Node, NodeId, ToolCall, Turn
-from recollect.store.change import Change, Mark, Record, Stale
+from recollect.engines.neo4j.writing import KnownNode, Writing, labelled
+from recollect.errors import NotFound, StoreDamaged
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Kind,
+    Message,
+    Node,
+    NodeId,
+    NodeKind,
+    PartKind,
+    ToolCall,
+    Turn,
+)
+from recollect.store.change import Change, Mark, Record
 from recollect.store.passages import FINDABLE_STATES
+from recollect.store.results import Lost
+
+T = TypeVar("T")
+Properties = Mapping[str, Any]
+
+#: The label of each kind of record; of a derived node it is DERIVED, beside its own (`own_label`).
+LABELS: Mapping[type[Any], str] = {
+    Conversation: "Conversation",
+    Message: "Message",
+    ToolCall: "ToolCall",
+    Turn: "Turn",
+    Chunk: "Chunk",
+    Document: "Document",
+    Node: "Derived",
+}
+
+_FLAGS = frozenset({"active", "deleted", "erased"})  # true and false in the graph, for whoever asks it
+_LONGEST_KEY = 500
+
+
+def own_label(kind: NodeKind) -> str:
+    """The label of a kind of derived node: Summary, Fact …"""
+    return kind.value.capitalize()
+
+
+def all_labels(record: Record) -> list[str]:
+    """The labels that the node of a record is made with."""
+    own = LABELS[type(record)]
+    if isinstance(record, Node):
+        return ["Node", own, own_label(record.kind)]
+    return ["Node", own, "Session"] if isinstance(record, Conversation) else ["Node", own]
+
+
+def key(text: str | None) -> str | None:
+    """What stands for a text in an index: itself, or of a long one its fingerprint (an index takes 8,000 bytes)."""
+    if text is None or len(text) <= _LONGEST_KEY:
+        return text
+    return "#" + hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def source_key(source_id: str | None) -> str | None:
+    """What source ids are looked up by, whatever their case."""
+    return key(source_id.casefold()) if source_id is not None else None
+
+
+def properties(record: Record) -> dict[str, Any]:
+    """All that is set when a record is put; what is None is removed."""
+    found: dict[str, Any] = dict(zip(names(type(record)), encode(record), strict=True))
+    for name in _FLAGS & found.keys():
+        found[name] = bool(found[name])
+    if isinstance(record, Message):
+        found["source_key"] = source_key(record.source_id)
+        # Only messages of people with names have this property, and so only they are in its index.
+        found["named"] = True if record.speaker is not None and record.kind is Kind.SAID else None
+        found["attachments"] = sum(part.kind is not PartKind.REASONING for part in record.parts) or None
+    elif isinstance(record, Conversation):
+        found["source_key"] = source_key(record.source_id)
+        found["folded"] = record.title.casefold()
+    elif isinstance(record, Document):
+        found["folded"] = record.title.casefold()
+    elif isinstance(record, Node):
+        found["short_key"] = key(record.key)
+    return found
+
+
+def readable(kind: type[T], nodes: Iterable[Properties], lost: Lost | None) -> list[T]:
+    """Records, without those that are damaged where `lost` counts them. Raises StoreDamaged where nothing does."""
+    found: list[T] = []
+    for node in nodes:
+        try:
+            found.append(record(kind, node))
+        except StoreDamaged:
+            if lost is None:
+                raise
+            lost.count(kind)
+    return found
+
+
+def record(kind: type[T], node: Properties) -> T:
+    """The inverse."""
+    return decode(kind, [node.get(name) for name in names(kind)])
+
 
 CREATE = "UNWIND $rows AS r CREATE (n:$(r.labels)) SET n = r.values, n.namespace = $ns"
 REPLACE = "UNWIND $rows AS r MATCH (n:Node {namespace: $ns, id: r.id}) SET n += r.values"
@@ -40,9 +135,6 @@ UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.deleted = $dele
 """
 MARK_ACTIVE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.active = $active"
 MARK_STATE = "UNWIND $rows AS id MATCH (n:Node {namespace: $ns, id: id}) SET n.state = $state"
-CALLS_OF = """
-UNWIND $rows AS id MATCH (:Message&Node {namespace: $ns, id: id})<-[:CALLED_BY]-(t:ToolCall) RETURN t.id AS id
-"""
 
 _NUMBERED = (Conversation, Message, Document, Node)
 _REVISED = (Conversation, Document, Node)
@@ -50,42 +142,15 @@ _REVISED = (Conversation, Document, Node)
 Row = dict[str, Any]
 
 
-@dataclass(slots=True)
 class Putting:
-    """What the records of one change do to the graph."""
+    """What the records of one change do to the graph. `put` is planned by `run`."""
 
-    writing: Writing
-    change: Change
-    touched: dict[NodeId, None] = field(default_factory=dict)  # whose revision is raised
-    silenced: dict[NodeId, None] = field(default_factory=dict)  # owners whose passages go
-    retired: dict[NodeId, None] = field(default_factory=dict)  # nodes that live no more: theirs go too
+    def __init__(self, writing: Writing, change: Change) -> None:
+        self._writing, self._change, self.put = writing, change, plans.Put()
 
     def compare(self) -> None:
         """Looks up everything that the change speaks of. Raises Stale."""
-        self._look()
-        self._refuse_stale()
-
-    def run(self) -> None:
-        """Puts, marks, raises revisions. Raises NotFound, StoreError."""
-        change = self.change
-        given = {(type(record), record.id): record for record in change.put}.values()  # of several, the last
-        kept = [self._without_words(record) for record in given if not self._is_forgotten(record)]
-        for record in given:
-            self._touch(record)
-        self.touched.update((node_id, None) for node_id in change.digests if self.writing.known(node_id) is not None)
-        made = self._put(kept)
-        self.retired.update((record.id, None) for record in kept if isinstance(record, Node) and record.state != "live")
-        self._link(kept, frozenset(made))
-        relations.draw_waiting(self.writing, made)
-        for mark in change.mark:
-            self._mark(mark)
-        calls = self.writing.put(CALLS_OF, list(self.silenced))
-        self.silenced.update((record["id"], None) for record in calls)
-        self._raise(kept, frozenset(made))
-
-    # --- before anything is written ---------------------------------------------------------------------------------
-    def _look(self) -> None:
-        change = self.change
+        change = self._change
         ids: dict[NodeId, None] = dict.fromkeys([*change.expect, *change.digests])
         for record in change.put:
             ids[record.id] = None
@@ -99,217 +164,144 @@ class Putting:
                 ids.update(dict.fromkeys([record.query_id, *record.response_ids]))
         for mark in change.mark:
             ids.update(dict.fromkeys(mark.ids))
-        self.writing.know(ids)
-        self.writing.know(
-            known.conversation_id
-            for node_id in ids
-            if (known := self.writing.known(node_id)) is not None and known.conversation_id is not None
-        )
+        self._writing.know(ids)
+        known = [there for node_id in ids if (there := self._writing.known(node_id)) is not None]
+        self._writing.know(there.conversation_id for there in known if there.conversation_id is not None)
+        revisions = {there.id: there.revision for there in known}
+        plans.refuse_stale(change.expect, revisions.get)
 
-    def _refuse_stale(self) -> None:
-        stale = []
-        for node_id, expected in self.change.expect.items():
-            known = self.writing.known(node_id)
-            if ((known.revision or 0) if known else 0) != expected:
-                stale.append(node_id)
-        if stale:
-            raise Stale(stale)
+    def run(self) -> None:
+        """Puts, marks, raises revisions. Raises NotFound, StoreError."""
+        change = self._change
+        self.put = plans.put_plan(change, self._there)
+        kept = [record for records in self.put.records.values() for record in records]
+        touched = self.put.touched
+        touched |= {node_id: None for node_id in change.digests if self._writing.known(node_id) is not None}
+        made = frozenset(self._put())
+        self._link(kept, made)
+        relations.draw_waiting(self._writing, list(made))
+        for mark in change.mark:
+            touched |= dict.fromkeys(self._mark(mark))
+        messages = _message_counts(r for r in self.put.of(Message) if r.id in made)
+        rows = [
+            {"id": node_id, "digest": change.digests.get(node_id), "messages": messages.get(node_id)}
+            for node_id in touched
+            if node_id not in made
+        ]
+        self._writing.put(RAISE, rows)
+        last_turns = _last_turns(self.put.of(Turn))
+        self._writing.put(LAST_TURN, [node_id for node_id in last_turns if node_id not in made])
 
-    def _is_forgotten(self, record: Record) -> bool:
-        """Whether this was erased, or belongs to something that was, and shall stay so."""
-        if self.change.revive:
-            return False
-        owners: tuple[NodeId, ...] = (record.id,)
-        if isinstance(record, Message | ToolCall | Turn):
-            owners += (record.conversation_id,)
-        if isinstance(record, ToolCall):
-            owners += (record.message_id,)
-        if isinstance(record, Chunk):
-            owners += (record.parent_id,)
-        return any(known.erased for owner in owners if (known := self.writing.known(owner)) is not None)
-
-    def _without_words(self, record: Record) -> Record:
-        """A turn says nothing of messages that were erased; everything else is as it was given."""
-        if not isinstance(record, Turn) or self.change.revive or not _has_words(record):
-            return record
-        messages = (self.writing.known(node_id) for node_id in (record.query_id, *record.response_ids))
-        if not any(known is not None and known.erased for known in messages):
-            return record
-        return replace(record, resolved_query=None, entities=(), source_chunk_ids=())
-
-    def _touch(self, record: Record) -> None:
-        if isinstance(record, Message | ToolCall | Turn):
-            self.touched[record.conversation_id] = None
-        elif isinstance(record, Conversation) or not (isinstance(record, Chunk) or self._is_forgotten(record)):
-            self.touched[record.id] = None  # chunks come with what they are of
-
-    def _touch_known(self, id: NodeId) -> None:
-        known = self.writing.known(id)
-        if known is not None:
-            revised = known.labels & {"Conversation", "Document", "Derived"}
-            self.touched[id if revised else known.conversation_id or id] = None
+    def _there(self, kind: type[Record], id: NodeId) -> plans.There | None:
+        known = self._writing.known(id)
+        return plans.There(known.erased, known.conversation_id, known.position) if known else None
 
     # --- records ----------------------------------------------------------------------------------------------------
-    def _put(self, records: Sequence[Record]) -> list[NodeId]:
+    def _put(self) -> list[NodeId]:
         """Puts records; returns those that are new."""
         replaced, created, made = list[Row](), list[Row](), list[NodeId]()
-        messages, turns = _message_counts(records), _last_turns(records)
-        roles = relations.roles(record for record in records if isinstance(record, Turn))
+        messages, turns = _message_counts(self.put.of(Message)), _last_turns(self.put.of(Turn))
+        roles = relations.roles(self.put.of(Turn))
         for kind, label in LABELS.items():
-            own = {record.id: record for record in records if isinstance(record, kind)}
-            known = {
-                node_id: labelled(there, label) for node_id in own if (there := self.writing.known(node_id)) is not None
-            }
-            for node_id, there in known.items():
-                self._replaced(own[node_id], there)
-                replaced.append({"id": node_id, "values": properties(own[node_id])})
-            fresh = [record for node_id, record in own.items() if node_id not in known]
-            numbers = self.writing.numbers(len(fresh)) if kind in _NUMBERED else None
+            fresh = []
+            for record in self.put.of(kind):
+                there = self._writing.known(record.id)
+                if there is None:
+                    fresh.append(record)
+                    continue
+                labelled(there, label)
+                if isinstance(record, Node):
+                    labelled(there, own_label(record.kind))
+                replaced.append({"id": record.id, "values": properties(record)})
+                self._writing.change(record.id, message_id=getattr(record, "message_id", None), **_state(record))
+            numbers = self._writing.numbers(len(fresh)) if kind in _NUMBERED else None
             for at, record in enumerate(fresh):
                 values = properties(record)
                 if numbers is not None:
                     values["number"] = numbers[at]
                 if kind in _REVISED:
-                    values |= {"revision": 1, "digest": self.change.digests.get(record.id)}
+                    values |= {"revision": 1, "digest": self._change.digests.get(record.id)}
                 if kind is Conversation:
                     values |= {"messages": messages.get(record.id), "turn_id": turns.get(record.id)}
-                labels = all_labels(record)
-                if kind is Message:
-                    labels += roles.get(record.id, ())
-                self._made(record, values.get("number"))
+                self._writing.learn(
+                    KnownNode(
+                        record.id,
+                        frozenset(["Node", label]),
+                        values.get("number"),
+                        getattr(record, "conversation_id", None),
+                        getattr(record, "message_id", None),
+                        getattr(record, "parent_id", None),
+                        getattr(record, "position", None),
+                        fresh=True,
+                        **_state(record),
+                    )
+                )
+                labels = all_labels(record) + list(roles.get(record.id, ()) if kind is Message else ())
                 created.append({"labels": labels, "values": values})
                 made.append(record.id)
-        self.writing.put(REPLACE, replaced)
-        self.writing.put(CREATE, created)
+        self._writing.put(REPLACE, replaced)
+        self._writing.put(CREATE, created)
         return made
-
-    def _made(self, record: Record, number: int | None) -> None:
-        """Keeps what is new. Raises StoreError for a message without a conversation."""
-        conversation_id = getattr(record, "conversation_id", None)
-        if isinstance(record, Message | ToolCall | Turn) and self.writing.known(record.conversation_id) is None:
-            raise StoreError(f"There is no conversation {conversation_id} for {record.id}.")
-        self.writing.learn(
-            Known(
-                record.id,
-                frozenset(["Node", LABELS[type(record)]]),
-                number,
-                conversation_id,
-                getattr(record, "message_id", None),
-                getattr(record, "parent_id", None),
-                getattr(record, "position", None),
-                deleted=getattr(record, "deleted", False),
-                erased=getattr(record, "erased", False),
-                findable=_is_findable(record),
-                fresh=True,
-            )
-        )
-
-    def _replaced(self, record: Record, there: Known) -> None:
-        """Looks at what a record replaces. Raises StoreError where it would move a message."""
-        if isinstance(record, Message) and (record.conversation_id, record.position) != (
-            there.conversation_id,
-            there.position,
-        ):
-            raise StoreError(
-                f"Message {record.id} stands at position {there.position} of conversation {there.conversation_id},"
-                f" and cannot be moved to position {record.position} of {record.conversation_id}."
-            )
-        if isinstance(record, Node):
-            labelled(there, own_label(record.kind))
-        gone = bool(getattr(record, "deleted", False) or getattr(record, "erased", False))
-        if gone:
-            self.silenced[record.id] = None
-        self.writing.change(
-            record.id,
-            deleted=getattr(record, "deleted", False),
-            erased=getattr(record, "erased", False),
-            findable=_is_findable(record),
-            message_id=getattr(record, "message_id", None),
-        )
 
     def _link(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
         """Draws what the fields of the records say, and removes the chunks that their owners have no more."""
-        messages = [r for r in kept if isinstance(r, Message)]
-        moved = [r for r in messages if r.id not in made and self._parent_of(r.id) != r.parent_id]
-        for message in moved:
-            self.writing.change(message.id, parent_id=message.parent_id)
-        calls = [r for r in kept if isinstance(r, ToolCall)]
-        turns = [r for r in kept if isinstance(r, Turn)]
-        relations.unlink(self.writing, moved, [r for r in calls + turns if r.id not in made])
-        relations.link(self.writing, [*moved, *(r for r in messages if r.id in made)], calls, turns, made)
-        chunks = {r.id: r for r in kept if isinstance(r, Chunk)}
-        self._drop_chunks(
-            [r.id for r in kept if isinstance(r, Message | ToolCall | Document) and r.id not in made], chunks
-        )
-        self.writing.put(relations.LINK_CHUNKS, [{"id": k.id, "parent_id": k.parent_id} for k in chunks.values()])
+        moved = []
+        for message in self.put.of(Message):
+            known = self._writing.known(message.id)
+            if message.id not in made and known is not None and known.parent_id != message.parent_id:
+                moved.append(message)
+                self._writing.change(message.id, parent_id=message.parent_id)
+        calls, turns, chunks = self.put.of(ToolCall), self.put.of(Turn), self.put.of(Chunk)
+        relations.unlink(self._writing, moved, [r for r in calls + turns if r.id not in made])
+        linked = [*moved, *(r for r in self.put.of(Message) if r.id in made)]
+        relations.link(self._writing, linked, calls, turns, made)
+        there = {chunk.id for chunk in chunks}
+        old = self._writing.put(CHUNKS_OF, [parent for parent in self.put.parents if parent not in made])
+        gone = [record["id"] for record in old if record["id"] not in there]
+        self._writing.put(relations.DETACH, gone)
+        self._writing.put(DELETE, gone)
+        self._writing.put(relations.LINK_CHUNKS, [{"id": k.id, "parent_id": k.parent_id} for k in chunks])
 
-    def _parent_of(self, id: NodeId) -> NodeId | None:
-        known = self.writing.known(id)
-        return known.parent_id if known else None
-
-    def _drop_chunks(self, parents: Sequence[NodeId], chunks: Mapping[NodeId, Chunk]) -> None:
-        gone = [record["id"] for record in self.writing.put(CHUNKS_OF, parents) if record["id"] not in chunks]
-        self.writing.put(relations.DETACH, gone)
-        self.writing.put(DELETE, gone)
-
-    # --- marks and revisions ----------------------------------------------------------------------------------------
-    def _mark(self, mark: Mark) -> None:
-        of: dict[str, list[NodeId]] = {"Message": [], "Conversation": [], "Derived": []}
+    # --- marks -------------------------------------------------------------------------------------------------------
+    def _mark(self, mark: Mark) -> list[NodeId]:
+        """Marks; returns whose revisions go up. What is erased stays deleted."""
+        of: dict[str, list[KnownNode]] = {"Message": [], "Conversation": [], "Derived": []}
         for node_id in dict.fromkeys(mark.ids):
-            known = self.writing.known(node_id)
+            known = self._writing.known(node_id)
             label = next((label for label in of if known is not None and label in known.labels), None)
-            if label is None:
+            if known is None or label is None:
                 raise NotFound(f"No message or node has the ID {node_id}.", hint="To find messages: recollect search")
-            of[label].append(node_id)
-            self._touch_known(node_id)
+            of[label].append(known)
+        derived = [known.id for known in of["Derived"]]
         if mark.deleted is not None:
-            self._mark_deleted([*of["Message"], *of["Conversation"]], mark.deleted)
+            living = [known.id for known in of["Message"] + of["Conversation"] if not known.erased]
+            self._writing.put(MARK_DELETED, living, deleted=mark.deleted)
+            for node_id in living:
+                self._writing.change(node_id, deleted=mark.deleted)
         if mark.active is not None:
-            self.writing.put(MARK_ACTIVE, of["Message"], active=mark.active)
+            self._writing.put(MARK_ACTIVE, [known.id for known in of["Message"]], active=mark.active)
         if mark.state is not None:
-            self.writing.put(MARK_STATE, of["Derived"], state=mark.state)
-            for node_id in of["Derived"]:
-                self.writing.change(node_id, findable=mark.state in FINDABLE_STATES)
-            if mark.state != "live":
-                self.retired.update(dict.fromkeys(of["Derived"]))
-
-    def _mark_deleted(self, ids: Sequence[NodeId], deleted: bool) -> None:
-        """What is erased stays deleted."""
-        known = [there for node_id in ids if (there := self.writing.known(node_id)) is not None]
-        living = [there.id for there in known if not there.erased]
-        self.writing.put(MARK_DELETED, living, deleted=deleted)
-        for node_id in living:
-            self.writing.change(node_id, deleted=deleted)
-        if deleted:
-            self.silenced.update(dict.fromkeys(living))
-
-    def _raise(self, kept: Sequence[Record], made: frozenset[NodeId]) -> None:
-        """Raises the revisions of what was there before."""
-        digests, messages = self.change.digests, _message_counts(r for r in kept if r.id in made)
-        rows = [
-            {"id": node_id, "digest": digests.get(node_id), "messages": messages.get(node_id)}
-            for node_id in self.touched
-            if node_id not in made
-        ]
-        self.writing.put(RAISE, rows)
-        self.writing.put(LAST_TURN, [node_id for node_id in _last_turns(kept) if node_id not in made])
+            self._writing.put(MARK_STATE, derived, state=mark.state)
+            for node_id in derived:
+                self._writing.change(node_id, findable=mark.state in FINDABLE_STATES)
+        owners = [known.conversation_id or known.id for known in of["Message"]]
+        return [*owners, *(known.id for known in of["Conversation"]), *derived]
 
 
-def _message_counts(records: Iterable[Record]) -> Mapping[NodeId, int]:
-    return Counter(record.conversation_id for record in records if isinstance(record, Message))
+def _state(record: Record) -> dict[str, bool]:
+    """What decides whether a record may have passages."""
+    return {
+        "deleted": getattr(record, "deleted", False),
+        "erased": getattr(record, "erased", False),
+        "findable": not isinstance(record, Node) or record.state in FINDABLE_STATES,
+    }
 
 
-def _last_turns(records: Iterable[Record]) -> Mapping[NodeId, NodeId]:
+def _message_counts(messages: Iterable[Message]) -> Mapping[NodeId, int]:
+    return Counter(message.conversation_id for message in messages)
+
+
+def _last_turns(turns: Iterable[Turn]) -> Mapping[NodeId, NodeId]:
     """Which of these turns is the last of each conversation."""
-    turns = sorted((r for r in records if isinstance(r, Turn)), key=lambda turn: (turn.position, turn.id))
-    return {turn.conversation_id: turn.id for turn in turns}
-
-
-def _is_findable(record: Record) -> bool:
-    """Whether its state lets it have passages."""
-    return not isinstance(record, Node) or record.state in FINDABLE_STATES
-
-
-def _has_words(turn: Turn) -> bool:
-    """Whether a turn says anything of its own about its messages."""
-    return bool(turn.resolved_query or turn.entities or turn.source_chunk_ids)
+    ordered = sorted(turns, key=lambda turn: (turn.position, turn.id))
+    return {turn.conversation_id: turn.id for turn in ordered}

@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, LiteralString, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, LiteralString, TypeVar
 
 import neo4j
+import numpy as np
+import orjson
 
-from recollect.engines.neo4j.records import LABELS, Properties, readable, record, source_key
-from recollect.record import Chunk, Conversation, Document, Message, Namespace, Node, NodeId, Thread, ToolCall, Turn
+from recollect.engines.codec import unpack_map
+from recollect.engines.neo4j.put import LABELS, Properties, readable, record, source_key
+from recollect.record import (
+    Chunk,
+    Conversation,
+    Document,
+    Edge,
+    Message,
+    Namespace,
+    Node,
+    NodeId,
+    Thread,
+    ToolCall,
+    Turn,
+)
 from recollect.store.change import Record
+from recollect.store.passages import Owner, PassageText, TokenRows
 from recollect.store.results import End, Lost, R, Revision, Span
 
-GET_CONVERSATIONS = """
-UNWIND $ids AS id MATCH (n:Conversation&Node {namespace: $ns, id: id}) RETURN properties(n) AS node
-"""
+
+def _get(label: LiteralString) -> LiteralString:
+    """The statement that reads nodes of a label by id."""
+    return f"UNWIND $ids AS id MATCH (n:{label}&Node {{namespace: $ns, id: id}}) RETURN properties(n) AS node"
+
+
+GET_CONVERSATIONS, GET_TURNS = _get("Conversation"), _get("Turn")
+GET_DOCUMENTS, GET_DERIVED = _get("Document"), _get("Derived")
 # The revisions of their conversations are read before them: what is planned on these messages is then told to be stale
 # where they were written meanwhile.
 GET_MESSAGES = """
@@ -33,12 +54,9 @@ UNWIND $ids AS id MATCH (n:ToolCall&Node {namespace: $ns, id: id})
 OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: n.result_message_id})
 RETURN n {.*, result: CASE WHEN n.result <> '' THEN n.result ELSE coalesce(m.content, '') END} AS node
 """
-GET_TURNS = "UNWIND $ids AS id MATCH (n:Turn&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
 GET_CHUNKS = """
 UNWIND $ids AS id MATCH (n:Chunk) WHERE n.namespace = $ns AND n.parent_id = id RETURN properties(n) AS node
 """
-GET_DOCUMENTS = "UNWIND $ids AS id MATCH (n:Document&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
-GET_DERIVED = "UNWIND $ids AS id MATCH (n:Derived&Node {namespace: $ns, id: id}) RETURN properties(n) AS node"
 REVISIONS = """
 UNWIND $ids AS id MATCH (n:Node {namespace: $ns, id: id}) WHERE n:Conversation OR n:Document OR n:Derived
 RETURN n.id AS id, n.revision AS revision, n.digest AS digest, n.erased AS erased
@@ -285,3 +303,139 @@ def scan(tx: neo4j.Transaction, ns: Namespace, words: Sequence[str], limit: int)
     """Living messages that hold these words, by reading them all."""
     folded = list(dict.fromkeys(word.casefold() for word in words if word))
     return [record(Message, r["node"]) for r in tx.run(SCAN, ns=ns, words=folded, limit=limit)]
+
+
+# Reading edges: those that are written and the relations that fields say, a whole frontier at a time.
+
+# Written edges have a name (maybe an empty one), relations that fields say have none.
+
+
+def _edges_of(drawn: LiteralString, kept: LiteralString) -> LiteralString:
+    """The statement that reads the edges of nodes: those drawn, and those that are kept as nodes."""
+    return f"""
+UNWIND $ids AS id
+CALL (id) {{
+    MATCH {drawn}
+    RETURN a.id AS source, type(x) AS type, b.id AS target, x.properties AS properties, coalesce(x.name, '') AS name
+    UNION ALL MATCH (e:Edge) WHERE e.namespace = $ns AND {kept}
+    RETURN e.source_id AS source, e.type AS type, e.target_id AS target, e.properties AS properties, e.name AS name
+}}
+WITH source, type, target, properties, name WHERE $types IS NULL OR type IN $types
+RETURN source, type, target, properties, name ORDER BY type, source, target, name LIMIT $limit
+"""
+
+
+OUTWARD = _edges_of(
+    "(a:Node {namespace: $ns, id: id})-[x]->(b)",
+    "e.source_id = id AND e.type IS NOT NULL AND e.target_id IS NOT NULL AND e.name IS NOT NULL",
+)
+INWARD = _edges_of("(a)-[x]->(b:Node {namespace: $ns, id: id})", "e.target_id = id")
+WRITTEN = """
+CALL () {
+    MATCH (a:Node)-[x]->(b) WHERE a.namespace = $ns AND a.id IS NOT NULL AND x.name IS NOT NULL
+    RETURN a.id AS source, type(x) AS type, b.id AS target, x.properties AS properties, x.name AS name
+    UNION ALL MATCH (e:Edge) WHERE e.namespace = $ns AND e.target_id IS NOT NULL
+    RETURN e.source_id AS source, e.type AS type, e.target_id AS target, e.properties AS properties, e.name AS name
+}
+WITH source, type, target, properties, name WHERE $types IS NULL OR type IN $types
+RETURN source, type, target, properties, name ORDER BY source, type, target, name
+"""
+
+
+def edges(
+    tx: neo4j.Transaction,
+    ns: Namespace,
+    of: Sequence[NodeId] | None,
+    types: Collection[str],
+    way: Literal["out", "in"],
+    limit: int,
+) -> list[Edge]:
+    """The edges that leave or enter nodes; of None all written ones."""
+    wanted = sorted(types) or None
+    if of is None:
+        return [_edge(r) for r in tx.run(WRITTEN, ns=ns, types=wanted)]
+    statement = OUTWARD if way == "out" else INWARD
+    return [_edge(r) for r in tx.run(statement, ns=ns, ids=list(dict.fromkeys(of)), types=wanted, limit=limit)]
+
+
+def _edge(r: neo4j.Record) -> Edge:
+    return Edge(r["source"], r["type"], r["target"], unpack_map(r["properties"]), r["name"])
+
+
+# The texts of passages, cut out of what they were made from, and their token vectors.
+
+TEXTS = """
+UNWIND $numbers AS number MATCH (p:Passage {space: $space, number: number})
+MATCH (o:Node {namespace: $ns, id: p.owner_id})
+OPTIONAL MATCH (m:Message&Node {namespace: $ns, id: o.message_id})
+RETURN number, p.owner AS owner, p.owner_id AS owner_id, p.part AS part, p.start AS start, p.end AS end,
+    o.message_id AS message_id, o.conversation_id AS conversation_id, coalesce(m.active, o.active, true) AS active,
+    CASE WHEN p.part >= 0 THEN o.parts
+         WHEN p.owner = 1 THEN o.name + ': ' + o.arguments + '\n' + o.result
+         WHEN p.owner = 3 THEN o.title
+         WHEN p.owner = 4 THEN o.text
+         ELSE o.content END AS text
+"""
+DOCUMENTS_OF = """
+UNWIND $numbers AS number MATCH (p:Passage {space: $space, number: number})
+MATCH (d:Document&Node {namespace: $ns, id: p.owner_id})
+RETURN number, d.id AS id, d.source AS source
+"""
+TOKENS = """
+UNWIND $numbers AS number MATCH (q:Quality {space: $space, number: number})
+RETURN number, q.pieces AS pieces, q.tokens AS tokens
+"""
+UNEMBEDDED = """
+MATCH (p:Passage) WHERE p.space = $space AND p.bare > 0
+RETURN p.number AS number ORDER BY p.space DESC, p.bare DESC LIMIT $limit
+"""
+
+_TOKEN_WIDTH = 128
+
+
+def passage_texts(
+    tx: neo4j.Transaction, ns: Namespace, space: int, numbers: Sequence[int], tokens: bool
+) -> list[PassageText]:
+    """In the order asked for; those that are gone are left out."""
+    wanted = [int(number) for number in numbers]
+    rows: dict[int, TokenRows] = {}
+    if tokens:
+        for r in tx.run(TOKENS, space=space, numbers=wanted):
+            vectors = np.frombuffer(r["tokens"], np.int8).reshape(-1, _TOKEN_WIDTH)
+            rows[r["number"]] = TokenRows(np.frombuffer(r["pieces"], np.uint16), vectors)
+    found = {r["number"]: r for r in tx.run(TEXTS, ns=ns, space=space, numbers=wanted)}
+    return [_text(found[number], rows) for number in wanted if number in found]
+
+
+def documents_of(
+    tx: neo4j.Transaction, ns: Namespace, space: int, passages: Sequence[int]
+) -> dict[int, tuple[NodeId, str]]:
+    """The documents that passages are chunks of."""
+    found = tx.run(DOCUMENTS_OF, ns=ns, space=space, numbers=[int(number) for number in passages])
+    return {r["number"]: (NodeId(r["id"]), r["source"]) for r in found}
+
+
+def unembedded(tx: neo4j.Transaction, space: int, limit: int) -> list[int]:
+    """Numbers of said passages that have no quality vectors yet, newest first."""
+    return [r["number"] for r in tx.run(UNEMBEDDED, space=space, limit=limit)]
+
+
+def _text(r: neo4j.Record, rows: Mapping[int, TokenRows]) -> PassageText:
+    owner, owner_id, part = Owner(r["owner"]), NodeId(r["owner_id"]), r["part"]
+    text = r["text"] or ""
+    if part >= 0:
+        parts = orjson.loads(text) if text else []
+        text = parts[part].get("text", "") if part < len(parts) else ""
+    of_conversation = {Owner.CONVERSATION: owner_id, Owner.NODE: None}
+    return PassageText(
+        number=r["number"],
+        owner=owner,
+        owner_id=owner_id,
+        message_id=owner_id if owner is Owner.MESSAGE else r["message_id"],
+        conversation_id=of_conversation.get(owner, r["conversation_id"]),
+        active=r["active"],
+        part=part,
+        start=r["start"],
+        text=text[r["start"] : r["end"]],
+        tokens=rows.get(r["number"]),
+    )

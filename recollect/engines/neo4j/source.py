@@ -16,11 +16,10 @@ from typing import Any
 import neo4j
 import numpy as np
 
-from recollect.engines.neo4j import tail
+from recollect.engines.neo4j import indexing
+from recollect.engines.neo4j.indexing import PIECES, scope
 from recollect.engines.neo4j.maintain import SEGMENT
-from recollect.engines.neo4j.passages import scope
-from recollect.engines.neo4j.quality import PIECES
-from recollect.engines.neo4j.records import key
+from recollect.engines.neo4j.put import key
 from recollect.engines.neo4j.writing import PARTITIONS
 from recollect.errors import StoreBusy
 from recollect.index.source import IndexState, SegmentMark, TailRow
@@ -100,7 +99,7 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionSource:
+class Neo4jSource:
     """Implements `recollect.index.source.Source`."""
 
     tx: neo4j.Transaction
@@ -163,7 +162,9 @@ class PartitionSource:
     def tail(self, after: int) -> Iterator[TailRow]:
         """The rows in no segment, ascending."""
         try:
-            yield from tail.rows(self.tx.run(tail.TAIL, space=self.space, partition=self.partition, after=after), after)
+            yield from indexing.tail_rows(
+                self.tx.run(indexing.TAIL, space=self.space, partition=self.partition, after=after), after
+            )
         except (ValueError, TypeError):
             raise IndexDamaged(
                 "The tail of the search index cannot be read.", hint="Rebuild it: recollect reindex"

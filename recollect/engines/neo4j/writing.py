@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any, LiteralString, TypeVar
 
 import neo4j
 
 from recollect.engines.neo4j.schema import VERSION, verify
+from recollect.engines.plans import Generation
 from recollect.errors import StoreError
-from recollect.record import Namespace, NodeId
+from recollect.record import Namespace, NodeId, to_microseconds
+from recollect.record.ids import from_microseconds
+from recollect.store.change import Fenced, Lease, Task
 from recollect.store.passages import EmbedderId
 
 Transaction = neo4j.ManagedTransaction
@@ -51,21 +55,12 @@ ROWS = 4000  # a statement: it takes the whole batch of an import
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """A generation of the search index. What belongs to it carries its `space`, a number of its own in the store."""
-
-    number: int
-    space: int
-    embedder: EmbedderId
-    built: NodeId | None = None
-
-    @classmethod
-    def of(cls, node: Any) -> Generation | None:
-        """From the properties of its node."""
-        if node is None:
-            return None
-        return cls(node["number"], node["space"], EmbedderId.read(node["embedder"], node["size"]), node.get("built"))
+def generation_of(node: Any) -> Generation | None:
+    """A generation from the properties of its node. What belongs to it carries its key, as `space`."""
+    if node is None:
+        return None
+    embedder = EmbedderId.read(node["embedder"], node["size"])
+    return Generation(node["number"], node["space"], embedder, node.get("built"))
 
 
 @dataclass(slots=True)
@@ -86,7 +81,7 @@ class PartitionState:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownNode:
     """What a write needs to know of a node that is there."""
 
     id: NodeId
@@ -114,7 +109,7 @@ class Writing:
     live: Generation | None
     building: Generation | None
     waiting: bool  # whether there are edges whose ends were not there when they were written
-    _known: dict[NodeId, Known | None] = field(default_factory=dict)
+    _known: dict[NodeId, KnownNode | None] = field(default_factory=dict)
     _partitions: dict[int, dict[int, PartitionState]] = field(default_factory=dict)
     _before: dict[tuple[int, int], PartitionState] = field(default_factory=dict)
 
@@ -133,8 +128,8 @@ class Writing:
             namespace,
             found["next"],
             found["generations"],
-            Generation.of(found["live"]),
-            Generation.of(found["building"]),
+            generation_of(found["live"]),
+            generation_of(found["building"]),
             found["waiting"],
         )
 
@@ -156,13 +151,13 @@ class Writing:
         self._known.update(dict.fromkeys(wanted))
         for record in self.put(KNOW, wanted):
             values = dict(record)
-            self._known[values["id"]] = Known(**{**values, "labels": frozenset(values["labels"])})
+            self._known[values["id"]] = KnownNode(**{**values, "labels": frozenset(values["labels"])})
 
-    def known(self, id: NodeId | None) -> Known | None:
+    def known(self, id: NodeId | None) -> KnownNode | None:
         """A node that was looked up before, as it is now; None: it is not there."""
         return self._known[id] if id is not None else None
 
-    def learn(self, known: Known) -> None:
+    def learn(self, known: KnownNode) -> None:
         """Keeps what this transaction made or changed."""
         self._known[known.id] = known
 
@@ -204,9 +199,133 @@ def pieces(rows: Sequence[T], size: int = ROWS) -> Iterator[Sequence[T]]:
         yield rows[at : at + size]
 
 
-def labelled(known: Known, label: str) -> Known:
+def labelled(known: KnownNode, label: str) -> KnownNode:
     """The same node. Raises StoreError where it is of another kind: an id stands for one thing in a namespace."""
     if label not in known.labels:
         kinds = ", ".join(sorted(known.labels - {"Node"}))
         raise StoreError(f"The id {known.id} is that of a {kinds}, and cannot be given to a {label} as well.")
     return known
+
+
+# Work for later: put with a change, claimed by one worker at a time, done by a change under its fence.
+
+PUT = """
+UNWIND $rows AS r MERGE (t:Task {namespace: $ns, id: r.id})
+ON CREATE SET t += r.values, t.state = 'due', t.number = r.number, t.attempt = 0
+"""
+CLAIM = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state IN ['due', 'leased'] AND t.kind IN $kinds AND t.ready <= $now
+WITH t ORDER BY t.ready, t.number LIMIT $most
+RETURN properties(t) AS task ORDER BY t.ready, t.number
+"""
+LEASE = """
+UNWIND $rows AS r MATCH (t:Task {namespace: $ns, id: r.id})
+SET t.state = 'leased', t.worker = $worker, t.ready = $ready, t.fence = r.fence, t.attempt = t.attempt + 1
+"""
+HELD = "MATCH (t:Task {namespace: $ns, id: $id}) RETURN t.state = 'leased' AND t.fence = $fence AS held"
+KEEP = "MATCH (t:Task {namespace: $ns, id: $id}) SET t.answer = $answer"
+RELEASE = """
+MATCH (t:Task {namespace: $ns, id: $id})
+SET t.state = $state, t.ready = coalesce($ready, t.ready), t.why = $why, t.fence = NULL, t.worker = NULL
+"""
+RENEW = """
+UNWIND $rows AS r MATCH (t:Task {namespace: $ns, id: r.id}) WHERE t.state = 'leased' AND t.fence = r.fence
+SET t.ready = $ready RETURN t.id AS id, t.fence AS fence
+"""
+REVIVE = """
+MATCH (t:Task) WHERE t.namespace = $ns AND t.state = 'dead' AND ($ids IS NULL OR t.id IN $ids)
+SET t.state = 'due', t.attempt = 0, t.ready = 0 RETURN count(t) AS number
+"""
+DONE = "MATCH (t:Task {namespace: $ns, id: $id}) DELETE t"
+
+
+def put(writing: Writing, tasks: Sequence[Task]) -> None:
+    """Puts tasks; one that is there already is left as it is."""
+    numbers = writing.numbers(len(tasks))
+    rows = [
+        {
+            "id": task.id,
+            "number": number,
+            "values": {
+                "kind": task.kind,
+                "subject": task.subject,
+                "payload": task.payload,
+                "due": to_microseconds(task.due),
+                "ready": to_microseconds(task.due) or 0,
+            },
+        }
+        for task, number in zip(tasks, numbers, strict=True)
+    ]
+    writing.put(PUT, rows)
+
+
+def claim(
+    writing: Writing, worker: str, kinds: Sequence[str], most: int, lease: timedelta, now: datetime
+) -> list[Lease]:
+    """Due tasks, oldest first, now held by this worker."""
+    found = list(writing.tx.run(CLAIM, ns=writing.namespace, kinds=list(kinds), most=most, now=to_microseconds(now)))
+    until = now + lease
+    numbers = writing.numbers(len(found))
+    leases = [
+        Lease(
+            task=task_of(record["task"]),
+            fence=fence,
+            until=until,
+            attempt=record["task"]["attempt"] + 1,
+            answer=record["task"].get("answer"),
+        )
+        for record, fence in zip(found, numbers, strict=True)
+    ]
+    rows = [{"id": held.task.id, "fence": held.fence} for held in leases]
+    writing.put(LEASE, rows, worker=worker, ready=to_microseconds(until))
+    return leases
+
+
+def require(writing: Writing, lease: Lease) -> None:
+    """Raises Fenced where the task is not held under this lease any more."""
+    found = writing.tx.run(HELD, ns=writing.namespace, id=lease.task.id, fence=lease.fence).single()
+    if found is None or not found["held"]:
+        raise Fenced(lease)
+
+
+def keep(writing: Writing, lease: Lease, answer: bytes) -> None:
+    """Keeps the answer with the task."""
+    writing.tx.run(KEEP, ns=writing.namespace, id=lease.task.id, answer=answer).consume()
+
+
+def renew(writing: Writing, leases: Sequence[Lease], length: timedelta, now: datetime) -> list[Lease]:
+    """Holds tasks for longer; returns the leases that are still held."""
+    until = now + length
+    rows = [{"id": lease.task.id, "fence": lease.fence} for lease in leases]
+    found = writing.tx.run(RENEW, ns=writing.namespace, rows=rows, ready=to_microseconds(until))
+    held = {(record["id"], record["fence"]) for record in found}
+    return [replace(lease, until=until) for lease in leases if (lease.task.id, lease.fence) in held]
+
+
+def revive(writing: Writing, ids: Collection[NodeId] | None) -> int:
+    """Makes dead tasks due; returns how many."""
+    found = writing.tx.run(REVIVE, ns=writing.namespace, ids=None if ids is None else list(ids)).single()
+    return int(found["number"]) if found else 0
+
+
+def release(writing: Writing, lease: Lease, why: str, again: datetime | None) -> None:
+    """Due again, or dead."""
+    state = "dead" if again is None else "due"
+    ready = to_microseconds(again)
+    writing.tx.run(RELEASE, ns=writing.namespace, id=lease.task.id, state=state, ready=ready, why=why).consume()
+
+
+def done(writing: Writing, lease: Lease) -> None:
+    """The task goes."""
+    writing.tx.run(DONE, ns=writing.namespace, id=lease.task.id).consume()
+
+
+def task_of(node: Any) -> Task:
+    """From the properties of its node."""
+    return Task(
+        id=node["id"],
+        kind=node["kind"],
+        subject=node.get("subject"),
+        payload=node.get("payload") or b"",
+        due=from_microseconds(node.get("due")),
+    )

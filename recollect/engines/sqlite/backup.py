@@ -12,10 +12,10 @@ from pathlib import Path
 
 import apsw
 
-from recollect.engines.sqlite import problems
+from recollect.engines.sqlite import file as problems
 from recollect.engines.sqlite.connection import Database
-from recollect.engines.sqlite.migrations import NEWEST, is_foreign, require, version
-from recollect.engines.sqlite.place import has_log, index_folder, log_file, read_only_uri, store_file
+from recollect.engines.sqlite.file import has_log, index_folder, log_file, read_only_uri, store_file
+from recollect.engines.sqlite.schema import NEWEST, is_foreign, require, version
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
 from recollect.runtime.files import unfinished
 

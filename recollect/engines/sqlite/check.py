@@ -8,7 +8,8 @@ from typing import Any, Literal
 import apsw
 
 from recollect.engines.codec import ZEROED
-from recollect.engines.sqlite import words
+from recollect.engines.plans import every_violation, violations_of
+from recollect.engines.sqlite import indexing
 from recollect.index.source import COLUMNS, SegmentMark, unseal
 from recollect.store.change import IndexDamaged
 from recollect.store.results import Invariant, Violation
@@ -137,46 +138,33 @@ LIVING = "SELECT num FROM passage WHERE num BETWEEN ? AND ? AND gen = ? AND part
 #: What reading damaged rows raises: SQLite, or Python where a text is none.
 UNREADABLE_ROWS = (apsw.CorruptError, apsw.SQLError, apsw.IOError, UnicodeDecodeError, ValueError)
 
-_SHOWN = 20
-_Remedy = Literal["reindex", "backup"]
-
 
 def violations(connection: apsw.Connection, ns: int | None) -> list[Violation]:
     """What does not hold in a namespace, and whether the file is whole."""
-    found = _shown(Invariant.WORDS_READABLE, words.damage(connection), "reindex")
-    whole = _asked(connection, Invariant.FILE_IS_WHOLE, WHOLE_FILE, (), "backup")
+
+    def asked(
+        invariant: Invariant, remedy: Literal["reindex", "backup"], statement: str, values: tuple[Any, ...]
+    ) -> list[Violation]:
+        """What a statement finds, or that it cannot be answered."""
+        places: list[tuple[str, int]] = []
+        try:
+            for row in connection.execute(statement, values):
+                places.append((" ".join(map(str, row[:2])) if statement is REFERENCES else str(row[0]), 1))  # noqa: PERF401
+        except UNREADABLE_ROWS as problem:
+            places.append((f"cannot be read: {problem}", 1))
+        return violations_of(invariant, remedy, places)
+
+    words = [(place, 1) for place in indexing.words_damage(connection)]
+    found = violations_of(Invariant.WORDS_READABLE, "reindex", words)
+    whole = asked(Invariant.FILE_IS_WHOLE, "backup", WHOLE_FILE, ())
     found += [one for one in whole if one.where != "ok" and "fts5" not in one.where.lower()]
-    found += _asked(connection, Invariant.REFERENCES, REFERENCES, (), "backup")
+    found += asked(Invariant.REFERENCES, "backup", REFERENCES, ())
     if ns is None:
         return found
-    found += _asked(connection, Invariant.FILE_IS_WHOLE, ZEROED_TEXTS, (ns, len(ZEROED)), "backup")
-    remedies: dict[_Remedy, Mapping[Invariant, str]] = {"backup": RECORD, "reindex": INDEX}
-    for remedy, invariants in remedies.items():
-        for invariant, statement in invariants.items():
-            found += _asked(connection, invariant, statement, (ns,), remedy)
-    found += _asked(connection, Invariant.TAIL_READABLE, UNREADABLE, (ns, COLUMNS.itemsize), "reindex")
+    found += asked(Invariant.FILE_IS_WHOLE, "backup", ZEROED_TEXTS, (ns, len(ZEROED)))
+    found += every_violation(RECORD, INDEX, lambda invariant, remedy, text: asked(invariant, remedy, text, (ns,)))
+    found += asked(Invariant.TAIL_READABLE, "reindex", UNREADABLE, (ns, COLUMNS.itemsize))
     return found + _segments(connection, ns)
-
-
-def _asked(
-    connection: apsw.Connection, invariant: Invariant, statement: str, values: tuple[Any, ...], remedy: _Remedy
-) -> list[Violation]:
-    """What a statement finds, or that it cannot be answered."""
-    places: list[str] = []
-    try:
-        for row in connection.execute(statement, values):
-            places.append(" ".join(map(str, row[:2])) if statement is REFERENCES else str(row[0]))  # noqa: PERF401
-    except UNREADABLE_ROWS as problem:
-        places.append(f"cannot be read: {problem}")
-    return _shown(invariant, places, remedy)
-
-
-def _shown(invariant: Invariant, places: list[str], remedy: _Remedy) -> list[Violation]:
-    """At most 20 places of an invariant, and a last line that counts the rest."""
-    found = [Violation(invariant, where, 1, remedy) for where in places[:_SHOWN]]
-    if len(places) > _SHOWN:
-        found.append(Violation(invariant, "and elsewhere", len(places) - _SHOWN, remedy))
-    return found
 
 
 def _segments(connection: apsw.Connection, ns: int) -> list[Violation]:
@@ -188,16 +176,16 @@ def _segments(connection: apsw.Connection, ns: int) -> list[Violation]:
             try:
                 segment = unseal(data, where, SegmentMark(first, last, count, checksum))
             except IndexDamaged as problem:
-                unreadable.append(problem.message.removesuffix("."))
+                unreadable.append((problem.message.removesuffix("."), 1))
                 continue
             numbers = segment.columns["number"].tolist()
             if segment.vectors.shape[1] != size:
-                unreadable.append(f"Segment {where} has vectors of another size")
+                unreadable.append((f"Segment {where} has vectors of another size", 1))
             living = [row[0] for row in connection.execute(LIVING, (first, last, gen, partition))]
-            lacking += [f"passage {num}" for num in sorted(set(living) - set(numbers))]
+            lacking += [(f"passage {num}", 1) for num in sorted(set(living) - set(numbers))]
     except UNREADABLE_ROWS as problem:
-        unreadable.append(f"segments cannot be read: {problem}")
+        unreadable.append((f"segments cannot be read: {problem}", 1))
     return [
-        *_shown(Invariant.SEGMENTS_READABLE, unreadable, "reindex"),
-        *_shown(Invariant.IN_ONE_PLACE, lacking, "reindex"),
+        *violations_of(Invariant.SEGMENTS_READABLE, "reindex", unreadable),
+        *violations_of(Invariant.IN_ONE_PLACE, "reindex", lacking),
     ]

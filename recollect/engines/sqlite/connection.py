@@ -11,15 +11,35 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
 import apsw
+import orjson
 
-from recollect.engines.sqlite import problems
-from recollect.engines.sqlite.functions import add_functions
-from recollect.engines.sqlite.migrations import NEWEST, is_foreign, migrate, require, version
-from recollect.engines.sqlite.place import has_log, immutable_uri, prepare, read_only_uri, without_index_uri
+from recollect.engines.sqlite import file
+from recollect.engines.sqlite.file import has_log, immutable_uri, prepare, read_only_uri, without_index_uri
+from recollect.engines.sqlite.schema import NEWEST, is_foreign, migrate, require, version
 from recollect.errors import RecollectError, StoreError, StoreUnusable
+
+
+def fold(*texts: Any) -> str:
+    """A text for comparing, whatever the case: its only argument."""
+    return str(texts[0]).casefold()
+
+
+def words_held(*values: Any) -> int:
+    """How many words a text holds: its arguments are the text and a JSON list of folded words."""
+    text, words = values
+    folded = fold(text)
+    return sum(word in folded for word in orjson.loads(words))
+
+
+def add_functions(connection: apsw.Connection) -> None:
+    """Makes them known by their names."""
+    connection.create_scalar_function("fold", fold, 1, deterministic=True)
+    connection.create_scalar_function("words_held", words_held, 2, deterministic=True)
+
 
 #: Before this version a database in WAL mode could be damaged by two connections (the WAL-reset bug).
 OLDEST_SQLITE = (3, 51, 3)
@@ -109,7 +129,7 @@ class Database:
                 self._open_first()
         except apsw.SQLError as problem:  # tables are missing, or of another form
             self.close()
-            raise problems.damaged(path) from problem
+            raise file.damaged(path) from problem
         except BaseException:
             self.close()
             raise
@@ -142,12 +162,12 @@ class Database:
     def alone(self) -> Iterator[apsw.Connection]:
         """The connection that writes, for one thread of this process at a time, in no transaction."""
         if self.read_only:
-            raise problems.read_only(self.path)
+            raise file.read_only(self.path)
         if not self._writing.acquire(timeout=self._wait):
-            raise problems.busy(self.path, self._wait)
+            raise file.busy(self.path, self._wait)
         try:
             if self._closed:
-                raise problems.closed()
+                raise file.closed()
             if self._writer is None:
                 self._writer = self._connect_writer()
                 self._writer.execute(WRITER_CACHE)
@@ -181,19 +201,19 @@ class Database:
             yield
         except apsw.Error as problem:
             if self._closed:
-                raise problems.closed() from problem
-            said = problems.told(problem, self.path, self._wait)
+                raise file.closed() from problem
+            said = file.told(problem, self.path, self._wait)
             if said is None and self._is_damaged():
-                said = problems.damaged(self.path)
+                said = file.damaged(self.path)
             if said is None:
                 raise
             raise said from problem
         except UnicodeDecodeError as problem:  # flipped bytes in a text
-            raise problems.damaged(self.path) from problem
-        except problems.MISREAD as problem:
+            raise file.damaged(self.path) from problem
+        except file.MISREAD as problem:
             if isinstance(problem, RecollectError) or not self._is_damaged():
                 raise
-            raise problems.damaged(self.path) from problem
+            raise file.damaged(self.path) from problem
 
     def close(self) -> None:
         """Closes all connections. What is being written ends first; what others read fails with StoreError."""
@@ -231,7 +251,7 @@ class Database:
         with self._changed:
             self._wait_for_one(thread, until)
             if self._closed:
-                raise problems.closed()
+                raise file.closed()
             self._lending += 1
             number = self._lending
             connection = self._idle.pop() if self._idle else None
@@ -262,7 +282,7 @@ class Database:
         try:
             while not self._closed and (len(self._lent) >= _MOST or self._asking[0] is not place):
                 if not self._changed.wait(max(0.0, until - time.monotonic())) and time.monotonic() >= until:
-                    raise problems.busy(self.path, self._wait)
+                    raise file.busy(self.path, self._wait)
         finally:
             self._asking.remove(place)
             self._changed.notify_all()
@@ -304,7 +324,7 @@ class Database:
     def _open_first(self) -> None:
         with self.lent() as connection:
             if is_foreign(connection):
-                raise problems.no_store(self.path)
+                raise file.no_store(self.path)
             if self.read_only:
                 found = version(connection)
                 require(connection, found)
@@ -315,7 +335,7 @@ class Database:
                     )
                 return
             if self._without_room and version(connection) < NEWEST:
-                raise problems.full(self.path)
+                raise file.full(self.path)
             self.migrated = migrate(connection)
 
     def _connect(self) -> apsw.Connection:
@@ -325,7 +345,7 @@ class Database:
         try:
             connection.set_busy_handler(self._patience())
             if is_foreign(connection):  # before a pragma writes to it
-                raise problems.no_store(self.path)
+                raise file.no_store(self.path)
             add_functions(connection)
             for pragma in (JOURNAL, SYNCHRONOUS[self._durable], FOREIGN_KEYS, SECURE_DELETE, IN_MEMORY, LOG_LIMIT):
                 connection.execute(pragma)
@@ -348,14 +368,14 @@ class Database:
         with self._opening():
             connection = self._connect_with_room()
         if connection is None:
-            raise problems.full(self.path)
+            raise file.full(self.path)
         return connection
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
         """One at a time; who waits too long for somebody who waits for another process waits for that, too."""
         if not self._room.opening.acquire(timeout=self._wait):
-            raise problems.busy(self.path, self._wait)
+            raise file.busy(self.path, self._wait)
         try:
             yield
         finally:
@@ -368,7 +388,7 @@ class Database:
         try:
             return self._connect()
         except apsw.IOError as problem:
-            if problems.has_no_room(problem):
+            if file.has_no_room(problem):
                 return None
             raise
 

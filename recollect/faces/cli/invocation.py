@@ -136,7 +136,7 @@ class Invocation:
             self._refuse_file_as_folder()
             return self._opened is not None or self.store.exists()
         memory = self.memory()
-        return memory.stored_embedder() is not None or memory.namespace in memory.namespaces()
+        return memory.upkeep.stored_embedder() is not None or memory.namespace in memory.upkeep.namespaces()
 
     def last_hit(self, number: int) -> LastHit | LastDocument:
         """A hit of the last search, counted from 1.
@@ -164,7 +164,7 @@ class Invocation:
 
     def _whose(self) -> str:
         """Of which namespace, where others are there."""
-        return f"of {self.settings.namespace} " if self._opened and self._opened.namespaces() else ""
+        return f"of {self.settings.namespace} " if self._opened and self._opened.upkeep.namespaces() else ""
 
     def _refuse_file_as_folder(self) -> None:
         if not isinstance(self.store, Path):
@@ -234,9 +234,6 @@ def _options(given: Mapping[str, Any], settings: Settings) -> str:
     return memory_options(given, settings)
 
 
-# Words as one types them: what a shell needs quoted is quoted.
-
-
 def typed(word: str) -> str:
     """A word that the shell passes on unchanged."""
     if os.name == "nt":
@@ -255,9 +252,6 @@ def memory_options(given: Mapping[str, object], settings: Settings) -> str:
     if given.get("namespace") is not None:
         words += ["--namespace", typed(settings.namespace)]
     return " ".join(words)
-
-
-# Names that were guessed, by a part of a title or of an id: nothing is changed by a guess before somebody agrees.
 
 
 def agrees(run: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:

@@ -1,4 +1,4 @@
-"""Messages as they were meant: tables with their columns in line, code that is not wrapped."""
+"""Conversations and documents as text, with matches marked; what is not chat is folded to a line."""
 
 from __future__ import annotations
 
@@ -51,8 +51,6 @@ def _table(rows: Sequence[str], width: int | None) -> Iterator[tuple[str, bool]]
             row_cells = [*cells(row), *[""] * columns][:columns]
             yield " | ".join(map(padded, row_cells, widths)).rstrip(), True
 
-
-# A conversation as text: who, when, what, with the matches marked and what is not chat folded to a line.
 
 _WIDEST = 100  # longer lines of prose are hard to read
 _INDENT = "  "

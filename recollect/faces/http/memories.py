@@ -36,7 +36,7 @@ class Memories:
 
     def names(self) -> tuple[str, ...]:
         """The namespaces that hold anything, and the server's own."""
-        there = [str(name) for name in self.main.namespaces()]
+        there = [str(name) for name in self.main.upkeep.namespaces()]
         return tuple(dict.fromkeys([str(self.main.namespace), *there]))
 
     def within(self, namespaces: Sequence[str]) -> Memories:

@@ -189,7 +189,7 @@ def _keep(answers: Answers, scope: Scope, response: Response, body: bytes, memor
 def _mark(memory: Memory, body: bytes) -> str:
     """The fingerprint of whatever an answer may name; empty where that is nothing."""
     ids = {found.decode(errors="replace") for found in _MAY_BE_ID.findall(body)}
-    return memory.fingerprint(sorted(ids)) if ids else ""
+    return memory.integration.fingerprint(sorted(ids)) if ids else ""
 
 
 def _keep_told(answers: Answers, scope: Scope, response: Response, memory: Memory, events: list[bytes] | None) -> None:

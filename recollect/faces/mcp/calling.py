@@ -85,7 +85,7 @@ class CallHandler:
             try:
                 return work(memory, links)
             except RecollectError as problem:  # it may quote what was asked, titles and names
-                problem.message, problem.hint = memory.masked((problem.message, problem.hint))
+                problem.message, problem.hint = memory.integration.masked((problem.message, problem.hint))
                 raise
 
         return await anyio.to_thread.run_sync(done, abandon_on_cancel=True, limiter=self._threads)
@@ -100,19 +100,19 @@ def _called(
     memory: Memory,
     links: ResourceLinks,
 ) -> CallToolResult:
-    call = ServerCall(memory, links, lambda step: tell(memory.masked(step)), client, offers)
-    return _answer(tool.run(call, **given).masked(memory.masked), str(memory.namespace))
+    call = ServerCall(memory, links, lambda step: tell(memory.integration.masked(step)), client, offers)
+    return _answer(tool.run(call, **given).masked(memory.integration.masked), str(memory.namespace))
 
 
 def _discreet(found: T, memory: Memory) -> T:
     """What was read, without secrets: models of pydantic, alone or in lists and tuples, and texts."""
     if isinstance(found, BaseModel):
         plain = found.model_dump()
-        masked = memory.masked(plain)
+        masked = memory.integration.masked(plain)
         return found if masked == plain else type(found).model_validate(masked)
     if isinstance(found, list | tuple):
         return type(found)(_discreet(one, memory) for one in found)
-    return memory.masked(found)
+    return memory.integration.masked(found)
 
 
 def _answer(reply: ServerReply, namespace: str = "") -> CallToolResult:

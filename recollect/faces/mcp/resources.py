@@ -118,7 +118,7 @@ def _summary(memory: Memory, name: str) -> str:
 
 def _message(memory: Memory, name: str) -> str:
     own, start = part_in(name)
-    message = memory.get_message_by_id(own)
+    message = memory.toolbox().get_message_by_id(own)
     return _in_parts(transcript([message]), "message", message.id, start)
 
 

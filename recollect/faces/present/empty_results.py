@@ -24,7 +24,7 @@ class EmptyResults:
     @cached_property
     def stats(self) -> Counts:
         """What is in the memory."""
-        return self._memory.stats()
+        return self._memory.upkeep.stats()
 
     @property
     def is_empty(self) -> bool:

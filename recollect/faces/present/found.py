@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recollect.importers.found import Found, found_on_this_machine
+from recollect.importers.found import FoundSource, found_on_this_machine
 from recollect.watching.imported_files import ImportedFiles, not_in
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recollect.store import Counts
 
 
-def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[Found]:
+def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles | None = None) -> list[FoundSource]:
     """What lies on this machine, of sources that have nothing in the memory or have changed since they were imported:
     by the last import or, as far as it is `kept`, by `recollect watch` or a hook.
     """
@@ -30,7 +30,7 @@ def newer_than(last: datetime | None, counts: Counts | None, kept: ImportedFiles
     ]
 
 
-def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -> bool:
+def _is_newer(found: FoundSource, last: datetime | None, kept: ImportedFiles | None) -> bool:
     if last is not None and (found.newest is None or found.newest <= last):
         return False
     if not kept or not found.path.is_dir():
@@ -38,7 +38,7 @@ def _is_newer(found: Found, last: datetime | None, kept: ImportedFiles | None) -
     return bool(not_in(found.path, kept, last))
 
 
-def found_labels(found: Sequence[Found]) -> str:
+def found_labels(found: Sequence[FoundSource]) -> str:
     """As in "Codex sessions (31), ChatGPT export"."""
     files: dict[str, int] = {}
     for one in found:
@@ -46,7 +46,7 @@ def found_labels(found: Sequence[Found]) -> str:
     return ", ".join(f"{name} ({count:,})" if count > 1 else name for name, count in files.items())
 
 
-def _named(found: Found) -> str:
+def _named(found: FoundSource) -> str:
     return f"{found.label} sessions" if found.path.is_dir() else f"{found.label} export"
 
 

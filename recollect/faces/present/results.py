@@ -114,7 +114,7 @@ class IndexView(ViewModel):
     @classmethod
     def of(cls, memory: Memory) -> IndexView:
         """That of a namespace."""
-        found = memory.index()
+        found = memory.upkeep.index()
         name = found.embedder.name if found.embedder else None
         return cls(found.generation, name, found.quality, found.building is not None)
 
@@ -135,9 +135,9 @@ class StoreView(ViewModel):
     @classmethod
     def of(cls, memory: Memory, *, is_whole: bool) -> StoreView:
         """Of who reaches a namespace alone, neither the place nor the size is told."""
-        info, name = memory.info(), str(memory.namespace)
+        info, name = memory.upkeep.info(), str(memory.namespace)
         place, size = (memory.location, info.bytes or None) if is_whole else (None, None)
-        told = memory.embedder_name, memory.stored_embedder(), VERSION
+        told = memory.upkeep.embedder_name, memory.upkeep.stored_embedder(), VERSION
         return cls(place, info.engine, info.schema, size, name, *told)
 
 
@@ -156,9 +156,9 @@ class StateView(ViewModel):
     @classmethod
     def of(cls, memory: Memory) -> StateView:
         """That of a namespace."""
-        counts = memory.stats()
+        counts = memory.upkeep.stats()
         due, leased, dead = (counts.tasks.get(state, 0) for state in ("due", "leased", "dead"))
-        is_building = memory.index().building is not None
+        is_building = memory.upkeep.index().building is not None
         return cls(counts.messages, counts.said_passages, counts.quality, due, leased, dead, is_building)
 
 

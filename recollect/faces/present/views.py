@@ -325,7 +325,8 @@ VIEWS: Mapping[str, RecordView] = {
     "Paths": RecordView(doc="The shortest ways between two entities; where there is none, what each is next to."),
     "Topic": RecordView(doc="What many conversations are about."),
     "Segment": RecordView(
-        doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages."
+        doc="A run of turns of a conversation about one thing. `message_id` is the first of its messages.",
+        of="TopicSegment",
     ),
     "Summary": RecordView(
         doc="What messages come down to.",
@@ -452,7 +453,7 @@ VIEWS: Mapping[str, RecordView] = {
         "What an import of documents did.",
         told={"removed": "Documents that are files no longer."},
     ),
-    "FoundFiles": RecordView(of="found.Found"),
+    "FoundFiles": RecordView(of="FoundSource"),
     "Round": RecordView("taken left_out kept_out problems failed=failed.*.str()"),
     "PlaceImport": RecordView(
         "label sources=report.sources.*.label report.written.new report.written.changed report.written.same "

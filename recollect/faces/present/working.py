@@ -22,7 +22,7 @@ def task_counts(memory: Memory, counts: Counts) -> dict[str, int]:
     from recollect.record import utc_now
 
     now, found = utc_now(), counts.tasks
-    waiting = memory.tasks("due", limit=_MOST) if found.get("due", 0) else []
+    waiting = memory.upkeep.tasks("due", limit=_MOST) if found.get("due", 0) else []
     later = sum(task.due is not None and task.due > now for task, _ in waiting)
     return {
         "due": found.get("due", 0) - later,

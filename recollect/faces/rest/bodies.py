@@ -8,10 +8,10 @@ from typing import Any, Literal
 from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
-from recollect.derive.entities.added import Adder
+from recollect.derive.entities.entity import Adder
 from recollect.faces.http.problems import TOO_DEEP
 from recollect.record import ID_FORM, ID_LENGTH, Kind, PartKind
-from recollect.text.clean import without_halves
+from recollect.runtime.arguments import without_halves
 
 _DEEPEST = 100  # levels of what is taken
 

@@ -19,7 +19,7 @@ from zipfile import ZIP_STORED
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import Entry, Problems
 from recollect.importers.reading.zip_members import EMPTY, list_members, scan_members
-from recollect.importers.reading.zip_stream import LOCAL, Limits, Member, Meter, open_member
+from recollect.importers.reading.zip_stream import LOCAL, Member, Meter, ZipLimits, open_member
 
 #: Folders that begin with a dot and are read all the same: here chat tools keep their sessions.
 CHAT_FOLDERS = frozenset({".claude", ".codex", ".gemini", ".cursor"})
@@ -30,7 +30,7 @@ _LARGEST_INNER = 128 << 20
 _DEEPEST = 2  # a zip, and the zips in it
 
 
-def walk(path: Path, problems: Problems, limits: Limits | None = None) -> Iterator[Entry]:
+def walk(path: Path, problems: Problems, limits: ZipLimits | None = None) -> Iterator[Entry]:
     """Everything under `path` that may hold conversations, in order of name, zips in their own order.
 
     What cannot be read goes into `problems`. Zips inside a folder or a zip belong to the container that they lie in.
@@ -40,11 +40,11 @@ def walk(path: Path, problems: Problems, limits: Limits | None = None) -> Iterat
         raise NotFound(f"No such file: {path}.", hint="Check the name, or drag the file into the terminal.")
     if not (path.is_file() or path.is_dir()):
         raise ImportProblem(f"{path} is neither a file nor a folder.")
-    limits = limits or Limits()
+    limits = limits or ZipLimits()
     return _counted(_Walk(path, problems, Meter(limits)).entries(), path, problems, limits)
 
 
-def _counted(entries: Iterator[Entry], path: Path, problems: Problems, limits: Limits) -> Iterator[Entry]:
+def _counted(entries: Iterator[Entry], path: Path, problems: Problems, limits: ZipLimits) -> Iterator[Entry]:
     for number, entry in enumerate(entries):
         if number >= limits.entries:
             problems.lost(_shown(str(path)), f"it holds more than {limits.entries:,} files; the rest was not read")

@@ -26,7 +26,7 @@ _CHUNK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ZipLimits:
     """What is read of one archive or folder at most. Sizes are bytes that really came out, whatever headers say."""
 
     entries: int = 200_000
@@ -39,7 +39,7 @@ class Limits:
 class Meter:
     """Counts the bytes that came out of all archives of one walk."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ZipLimits) -> None:
         self.limits = limits
         self._total = 0
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.importers.base import DraftConversation, DraftDocument, DraftMessage, Problems
-from recollect.importers.records.tree import Placed, Shape, shape
+from recollect.importers.records.tree import Placed, TreeShape, shape
 from recollect.record import (
     Chunk,
     Conversation,
@@ -127,7 +127,7 @@ def _is_person(speaker: str) -> bool:
 
 
 def _messages(
-    source: str, key: str, conversation_id: NodeId, formed: Shape, count_tokens: Callable[[str], int]
+    source: str, key: str, conversation_id: NodeId, formed: TreeShape, count_tokens: Callable[[str], int]
 ) -> tuple[Message, ...]:
     ids = [_message_id(source, key, placed) for placed in formed.placed]
     return tuple(
@@ -166,7 +166,7 @@ def clean_part(part: Part) -> Part:
     return Part(part.kind, clean_title(part.name), clean_text(part.text), clean_metadata(part.metadata))
 
 
-def _tool_calls(formed: Shape, messages: Sequence[Message]) -> Iterator[ToolCall]:
+def _tool_calls(formed: TreeShape, messages: Sequence[Message]) -> Iterator[ToolCall]:
     for placed, message in zip(formed.placed, messages, strict=True):
         for position, call in enumerate(placed.draft.calls):
             answered = formed.names.get(call.result_of) if call.result_of else None
@@ -185,7 +185,7 @@ def _tool_calls(formed: Shape, messages: Sequence[Message]) -> Iterator[ToolCall
 
 
 def _conversation(
-    draft: DraftConversation, conversation_id: NodeId, formed: Shape, messages: Sequence[Message]
+    draft: DraftConversation, conversation_id: NodeId, formed: TreeShape, messages: Sequence[Message]
 ) -> Conversation:
     times: list[datetime] = [message.timestamp for message in messages if message.timestamp]
     return Conversation(

@@ -30,7 +30,7 @@ from recollect.store import Mark, Record, Revision
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MergePlan:
     """What to write for a conversation that was at a revision: records to put, marks, and the fingerprint to keep.
 
     `thread` is the conversation as it will then be, `fresh` are the messages whose passages must be made (again).
@@ -58,7 +58,7 @@ def plan(
     *,
     fingerprint: str | None = None,
     again: bool = False,
-) -> Plan | None:
+) -> MergePlan | None:
     """What is to be written for an incoming conversation, None where it is stored already just so, or was erased.
 
     `revision` is what the store says of it, `load` reads the stored one (only called where there may be a difference).
@@ -78,18 +78,18 @@ def plan(
         )
         every = tuple(message.id for message in incoming.messages)
         number = revision.number if revision else 0
-        return Plan(number, fingerprint, incoming, records, (), len(every), every, retitled=True)
+        return MergePlan(number, fingerprint, incoming, records, (), len(every), every, retitled=True)
     return _merge(incoming, stored, revision.number, fingerprint, again)
 
 
-def _merge(incoming: Thread, stored: Thread, revision: int, fingerprint: str, again: bool) -> Plan | None:
+def _merge(incoming: Thread, stored: Thread, revision: int, fingerprint: str, again: bool) -> MergePlan | None:
     older = _is_older(incoming.conversation, stored.conversation) and not again
     known = {message.id: message for message in stored.messages}
     thread = _union(incoming, stored, older, again)
     is_longer = len(thread.messages) > len(known)  # then it is no use to compare all of both
     if not older and not is_longer and digest(thread) == digest(stored):
         # Equal but for what is ours (deletions, versions): remember that this export holds nothing new.
-        return Plan(revision, fingerprint, thread, (thread.conversation,), (), 0, (), retitled=False)
+        return MergePlan(revision, fingerprint, thread, (thread.conversation,), (), 0, (), retitled=False)
     added = [m for m in thread.messages if m.id not in known]
     if older and not added:
         return None
@@ -101,7 +101,7 @@ def _merge(incoming: Thread, stored: Thread, revision: int, fingerprint: str, ag
     put = {m.id for m in (*added, *edited)}
     written = put | {call.id for call in calls}
     fresh = dict.fromkeys([*(m.id for m in (*added, *edited)), *(call.message_id for call in calls)])
-    return Plan(
+    return MergePlan(
         revision,
         None if older else fingerprint,
         thread,

@@ -31,7 +31,7 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TreeShape:
     """A conversation's messages in reading order: each after its parent, the active path first.
 
     `names` leads from keys and source ids to places in it, `leaf` to the end of the active path; `clashes` counts the
@@ -52,7 +52,7 @@ class _Node:
     others: tuple[str, ...] = ()  # what its other copies name as parent
 
 
-def shape(drafts: Sequence[DraftMessage], *, linear: bool, leaf: str | None) -> Shape:
+def shape(drafts: Sequence[DraftMessage], *, linear: bool, leaf: str | None) -> TreeShape:
     """Puts a conversation's messages in their places.
 
     Copies of one message become one, in the first one's place, the fuller text kept; what has no words, parts or calls
@@ -73,7 +73,7 @@ def shape(drafts: Sequence[DraftMessage], *, linear: bool, leaf: str | None) -> 
         for at in order
     )
     found = {name: place[at] for name, at in names.items() if at in place}
-    return Shape(placed, found, place.get(end), clashes)
+    return TreeShape(placed, found, place.get(end), clashes)
 
 
 def _says_anything(draft: DraftMessage) -> bool:

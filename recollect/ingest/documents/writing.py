@@ -13,6 +13,7 @@ from recollect.ingest.writer import Writer
 from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
 from recollect.store import Change
 from recollect.store.passages import Passage
+from recollect.store.update import insist
 
 
 class Documents(Writer):
@@ -31,7 +32,7 @@ class Documents(Writer):
         An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
         What `forgotten` knows by its text stays away, unless it is asked for `again`. Returns which these are.
         """
-        return self._insisting(lambda: self._documents(documents, again, newest, forgotten), "These documents are")
+        return insist(lambda: self._documents(documents, again, newest, forgotten), "These documents are")
 
     def _documents(
         self,
@@ -88,7 +89,7 @@ class Documents(Writer):
         Nothing is written where it was erased meanwhile, or one of the sources was deleted: then it says no. `allows`
         is shown what it was, and may raise.
         """
-        return self._insisting(lambda: self._made(document, sources, allows), f"Document {document.id} is")
+        return insist(lambda: self._made(document, sources, allows), f"Document {document.id} is")
 
     def _made(self, document: Document, sources: Sequence[NodeId], allows: Callable[[Document | None], None]) -> bool:
         with self._space.view() as view:
@@ -116,7 +117,7 @@ class Documents(Writer):
 
     def others(self, records: Sequence[Edge | Node]) -> None:
         """Writes edges and nodes."""
-        from recollect.derive.facts.work import due as decisions_due
+        from recollect.derive.facts.correct import due as decisions_due
 
         if records:
             with self._space.view() as view:

@@ -80,7 +80,7 @@ def _work(settings: Settings, where: Places, stop: threading.Event, still_there:
     while again and still_there() and not stop.is_set():
         with Lock(path), _opened(settings, where) as memory:
             _log.info("Working on %s", settings.store)
-            _log.info("%s", memory.work(stop=stop, is_over=is_over))
+            _log.info("%s", memory.upkeep.work(stop=stop, is_over=is_over))
             _end_unless(still_there, path)
         again = heard != rung(path)
 
@@ -88,8 +88,8 @@ def _work(settings: Settings, where: Places, stop: threading.Event, still_there:
 @contextmanager
 def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
     """The store as it is: where it has gone meanwhile, it is not made anew."""
-    from recollect.engines.choose import open_store
-    from recollect.memory import Memory
+    from recollect.engines import open_store
+    from recollect.memory import Handle, Memory
     from recollect.models.embedding.lazy import LazyEmbedder
     from recollect.models.embedding.minilm import MiniLM
     from recollect.models.language.budget import metered
@@ -102,7 +102,7 @@ def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
         names = {"store": store.location, "namespace": settings.namespace}
         model = metered(model, where.data, settings.limits, prices=where.prices, **names)
     embedder = LazyEmbedder(settings.embedder)
-    with Memory(store, embedder, settings.namespace, model=model, quality=lambda: MiniLM(threads=1)) as memory:
+    with Memory(Handle(store, embedder, settings.namespace, model=model, quality=lambda: MiniLM(threads=1))) as memory:
         yield memory
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from recollect.models.embedding.base import Embedder, Vectors
 
 
-class Discreet:
+class DiscreetEmbedder:
     """An embedder that gets texts with a mask in the place of each secret. Thread-safe."""
 
     is_remote = True

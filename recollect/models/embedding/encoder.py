@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 
 from recollect.errors import ModelError
 from recollect.models.embedding.base import Vectors
-from recollect.models.embedding.pieces import Piece
+from recollect.models.embedding.pieces import TokenPiece
 from recollect.runtime.processes import cores
 
 #: Pieces under way or waiting to be taken, for each core.
@@ -28,10 +28,10 @@ _KNOWN_INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class Encoded:
     """What the model says of a piece of t tokens, special ones included: float32 (d,) of it whole, (t, d) of each."""
 
-    piece: Piece
+    piece: TokenPiece
     outputs: dict[str, Vectors]
 
 
@@ -53,14 +53,14 @@ class Encoder:
         """How many special tokens each piece gets."""
         return len(self.prefix) + len(self._suffix)
 
-    def run(self, pieces: Iterable[Piece], outputs: Sequence[str]) -> Iterator[Answer]:
+    def run(self, pieces: Iterable[TokenPiece], outputs: Sequence[str]) -> Iterator[Encoded]:
         """The wanted outputs for each piece, in order. Raises ModelError."""
         names = list(outputs)
         if self._cores == 1:
             yield from (self._answer(piece, names) for piece in pieces)
             return
         with ThreadPoolExecutor(self._cores) as workers:
-            waiting: deque[Future[Answer]] = deque()
+            waiting: deque[Future[Encoded]] = deque()
             for piece in pieces:
                 waiting.append(workers.submit(self._answer, piece, names))
                 if len(waiting) >= _AHEAD * self._cores:
@@ -68,7 +68,7 @@ class Encoder:
             while waiting:
                 yield waiting.popleft().result()
 
-    def _answer(self, piece: Piece, outputs: list[str]) -> Answer:
+    def _answer(self, piece: TokenPiece, outputs: list[str]) -> Encoded:
         ids = np.array([[*self.prefix, *piece.ids, *self._suffix]], np.int64)
         values = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         feed = {name: values[name].astype(integer) for name, integer in self._integers.items()}
@@ -76,7 +76,7 @@ class Encoder:
             answers = self._session.run(outputs, feed)
         except Exception as error:
             raise ModelError(f"The embedding model failed: {error}") from error
-        return Answer(piece, {name: np.asarray(a[0], np.float32) for name, a in zip(outputs, answers, strict=True)})
+        return Encoded(piece, {name: np.asarray(a[0], np.float32) for name, a in zip(outputs, answers, strict=True)})
 
 
 def load_session(model: Path) -> tuple[Any, dict[str, Any]]:

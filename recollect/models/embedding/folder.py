@@ -19,8 +19,8 @@ from tokenizers import Tokenizer
 
 from recollect.errors import ModelError
 from recollect.models.embedding.base import Embedder, Vectors, unit_rows
-from recollect.models.embedding.encoder import Answer, Encoder
-from recollect.models.embedding.pieces import Piece, cut_pieces
+from recollect.models.embedding.encoder import Encoded, Encoder
+from recollect.models.embedding.pieces import TokenPiece, cut_pieces
 from recollect.models.embedding.tokenizer import open_tokenizer, slices
 
 #: Where a folder has its model.
@@ -61,14 +61,14 @@ class OnnxFolder:
             sums[answer.piece.owner] += self._sentence(answer)
         return unit_rows(sums)
 
-    def _sentence(self, answer: Answer) -> Vectors:
+    def _sentence(self, answer: Encoded) -> Vectors:
         found = answer.outputs[self._output]
         row: Vectors = found if found.ndim == 1 else pool(found, self._pooling)
         return np.asarray(unit_rows(row[None, :])[0], np.float32)
 
     def _measure(self) -> int:
         ids = self._tokenizer.encode("a", add_special_tokens=False).ids
-        (answer,) = self._encoder.run([Piece(0, 0, ids)], [self._output])
+        (answer,) = self._encoder.run([TokenPiece(0, 0, ids)], [self._output])
         return int(answer.outputs[self._output].shape[-1])
 
 

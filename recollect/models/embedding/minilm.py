@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from recollect.models.embedding.base import MAX_TOKENS, TOKEN_SCALE, TokenVectors, Vectors, unit_rows
-from recollect.models.embedding.encoder import Answer, Encoder
+from recollect.models.embedding.encoder import Encoded, Encoder
 from recollect.models.embedding.packaged import packaged, packaged_array
 from recollect.models.embedding.pieces import cut_pieces
 from recollect.models.embedding.tokenizer import packaged_tokenizer
@@ -63,10 +63,10 @@ class MiniLM:
             self._add_tokens(parts, answer, max_tokens)
         return unit_rows(sums), [_joined(parts[number]) for number in range(len(texts))]
 
-    def _answers(self, texts: Sequence[str], outputs: Sequence[str], limit: int | None = None) -> Iterator[Answer]:
+    def _answers(self, texts: Sequence[str], outputs: Sequence[str], limit: int | None = None) -> Iterator[Encoded]:
         return self._encoder.run(cut_pieces(self._tokenizer, texts, PIECE, limit), outputs)
 
-    def _add_tokens(self, parts: dict[int, _Parts], answer: Answer, max_tokens: int) -> None:
+    def _add_tokens(self, parts: dict[int, _Parts], answer: Encoded, max_tokens: int) -> None:
         """Projects and quantises the tokens of a piece that begins before `max_tokens`."""
         piece, first = answer.piece, len(self._encoder.prefix)
         kept = min(len(piece.ids), max_tokens - piece.start)

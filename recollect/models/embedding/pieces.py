@@ -12,7 +12,7 @@ from recollect.models.embedding.tokenizer import encode_batch, encode_in_slices
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TokenPiece:
     """Consecutive tokens of a text, without special ones. `start` counts the text's tokens before it."""
 
     owner: int
@@ -20,7 +20,7 @@ class Piece:
     ids: list[int]
 
 
-def cut_pieces(tokenizer: Tokenizer, texts: Sequence[str], size: int, limit: int | None = None) -> Iterator[Piece]:
+def cut_pieces(tokenizer: Tokenizer, texts: Sequence[str], size: int, limit: int | None = None) -> Iterator[TokenPiece]:
     """The texts' tokens in pieces of at most `size`, in reading order; none for a text without tokens.
 
     With `limit`, pieces that begin after so many tokens of a text are left out.
@@ -43,7 +43,7 @@ def _slices(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[int, l
         yield from zip(owners, ids, strict=True)
 
 
-def _cut(owner: int, start: int, ids: list[int], size: int, limit: int | None) -> Iterator[Piece]:
+def _cut(owner: int, start: int, ids: list[int], size: int, limit: int | None) -> Iterator[TokenPiece]:
     for at in range(0, len(ids), size):
         if limit is None or start + at < limit:
-            yield Piece(owner, start + at, ids[at : at + size])
+            yield TokenPiece(owner, start + at, ids[at : at + size])

@@ -125,7 +125,7 @@ def estimate(requests: Iterable[Request], price: Price | None, limits: Limits | 
     return Estimate(calls, sent, answered, cost, max(1, -int(-max(days) // 1)) if days and calls else None)
 
 
-class Ledger:
+class SpendingLog:
     """The count of what was spent, shared by all processes of a user. Thread-safe."""
 
     def __init__(self, path: Path, *, clock: Callable[[], datetime] = utc_now) -> None:
@@ -241,7 +241,7 @@ class Metered(Generic[M]):
     def __init__(
         self,
         model: M,
-        ledger: Ledger,
+        ledger: SpendingLog,
         limits: Limits,
         *,
         price: Price | None,
@@ -339,7 +339,7 @@ def metered(
     model: LanguageModel, data: Path, limits: Limits, *, store: str, namespace: str, prices: Path | None = None
 ) -> Metered[Any]:
     """A model within a daily budget, counted in the data folder. `prices` is a folder that may hold a table of them."""
-    known, ledger = price(model.name, prices / PRICES if prices else None), Ledger(data / FILE)
+    known, ledger = price(model.name, prices / PRICES if prices else None), SpendingLog(data / FILE)
     if isinstance(model, TalkingModel):
         return MeteredTalk(model, ledger, limits, price=known, store=store, namespace=namespace)
     return Metered(model, ledger, limits, price=known, store=store, namespace=namespace)

@@ -12,7 +12,7 @@ from recollect.models.language.talk import Result, Said, Spoken, Talk, TalkingMo
 M = TypeVar("M", bound=LanguageModel)
 
 
-class Discreet(Generic[M]):
+class DiscreetModel(Generic[M]):
     """A model that gets requests with a mask in the place of each secret. Thread-safe."""
 
     def __init__(self, model: M, mask: Callable[[str], str]) -> None:
@@ -24,7 +24,7 @@ class Discreet(Generic[M]):
         return self._model.complete(replace(request, text=self._mask(request.text)))
 
 
-class DiscreetTalk(Discreet[TalkingModel]):
+class DiscreetTalk(DiscreetModel[TalkingModel]):
     """The same of a model that talks. What the model itself said in this turn goes back to it as it was."""
 
     def talk(self, talk: Talk) -> Iterator[str | Spoken]:
@@ -40,4 +40,4 @@ class DiscreetTalk(Discreet[TalkingModel]):
 
 def discreet(model: LanguageModel, mask: Callable[[str], str]) -> LanguageModel:
     """The model, told no secrets."""
-    return DiscreetTalk(model, mask) if isinstance(model, TalkingModel) else Discreet(model, mask)
+    return DiscreetTalk(model, mask) if isinstance(model, TalkingModel) else DiscreetModel(model, mask)

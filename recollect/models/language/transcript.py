@@ -26,7 +26,7 @@ _NAME = re.compile(r"[^\w .,'’&@+-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TranscriptEntry:
     """Something with a heading and a text: a message, a summary. `place` is where it was said, in words that are data
     as well: a title.
     """
@@ -62,15 +62,15 @@ def transcript(
     """The messages as numbered entries with speaker and date. `before` stands above them without numbers, to
     understand them by.
     """
-    entries = [Entry(message.id, heading(message), message.content) for message in messages]
-    earlier = [Entry(message.id, heading(message), message.content) for message in before]
+    entries = [TranscriptEntry(message.id, heading(message), message.content) for message in messages]
+    earlier = [TranscriptEntry(message.id, heading(message), message.content) for message in before]
     return material(entries, before=earlier, title=title, most_tokens=most_tokens)
 
 
 def material(
-    entries: Sequence[Entry],
+    entries: Sequence[TranscriptEntry],
     *,
-    before: Sequence[Entry] = (),
+    before: Sequence[TranscriptEntry] = (),
     title: str = "",
     most_tokens: int = MOST_TOKENS,
 ) -> Material:
@@ -132,7 +132,7 @@ def room_for(most_tokens: int) -> int:
     return max(most_tokens // _LEAST, 2)
 
 
-def _within(entries: Sequence[Entry], most_tokens: int) -> tuple[list[Entry], int]:
+def _within(entries: Sequence[TranscriptEntry], most_tokens: int) -> tuple[list[TranscriptEntry], int]:
     """The entries that have room, first and last before the middle, and how many have none."""
     room = room_for(most_tokens)
     if len(entries) <= room:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date, datetime, timedelta
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from unicodedata import category
 
 from recollect.errors import InvalidInput
@@ -247,6 +247,8 @@ class Search:
         return self.offset + self.limit + 1
 
 
+#: One name or several.
+Names = str | Sequence[str] | None
 #: How hits are grouped, how the memory is searched, and in which order hits come.
 GroupBy = Literal["conversation", "message"]
 Mode = Literal["auto", "instant", "quality"]
@@ -255,19 +257,50 @@ MODES = get_args(Mode)
 _FOUND_KINDS = tuple(kind for kind in KINDS if kind not in ("title", *DERIVED_KINDS))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What may be found, in the words of who asks: what is empty restricts nothing. Times are as people say them;
+    `until` includes the day, month or year that it names, `before` does not. `mode` says how it is searched. `speaker`
+    and `tag` are there for what comes later, and restrict nothing yet.
+    """
+
+    source: tuple[str, ...] = ()
+    role: tuple[str, ...] = ()
+    kind: tuple[str, ...] = ()
+    speaker: str | None = None
+    tag: str | None = None
+    conversation: str | None = None
+    since: str | datetime | None = None
+    until: str | datetime | None = None
+    before: str | datetime | None = None
+    mode: Mode = "auto"
+
+    @classmethod
+    def of(
+        cls, *, source: Names = (), role: Names = (), kind: Names = (), mode: Mode = "auto", **given: Any
+    ) -> Filters:
+        """Of what was given: one name or several, and empty texts for nothing."""
+        several = {"source": _several(source), "role": _several(role), "kind": _several(kind)}
+        told: dict[str, Any] = {name: value or None for name, value in given.items()} | several
+        return cls(mode=mode, **told)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Those that restrict anything, as the calls of `Memory` take them."""
+        named = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return {name: value for name, value in named if value and (name, value) != ("mode", "auto")}
+
+
+def _several(names: Names) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
 def read_search(
     text: str,
+    filters: Filters = Filters(),
     *,
     limit: int,
     group_by: str = "conversation",
-    sources: Sequence[str] = (),
-    roles: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    conversation: str | None = None,
-    since: str | datetime | None = None,
-    until: str | datetime | None = None,
-    before: str | datetime | None = None,
-    mode: str = "auto",
     sort: str = "relevance",
     literal: bool = False,
     otherwise: tuple[str, str] = (NOTHING_ASKED, HOW_TO_ASK),
@@ -288,23 +321,24 @@ def read_search(
     if offset < 0:
         raise InvalidInput(f"An offset of {offset} is out of range.", hint="Use 0, or the `next` of other results.")
     one_of("group_by", group_by, get_args(GroupBy))
-    one_of("mode", mode, MODES)
+    one_of("mode", filters.mode, MODES)
     one_of("sort", sort, get_args(Sort))
-    first, last = read_period(since or query.since, until or query.until, before or query.before, now)
-    where = (*query.conversations, *([conversation] if conversation else []))
+    since, until, before = filters.since or query.since, filters.until or query.until, filters.before or query.before
+    first, last = read_period(since, until, before, now)
+    where = (*query.conversations, *([filters.conversation] if filters.conversation else []))
     return Search(
         query=query,
         filter=Filter(
-            roles=_names("role", [*roles, *query.roles], ROLE_ALIASES, ROLES),
-            kinds=_kinds([*kinds, *query.kinds]),
-            sources=check_sources((*sources, *query.sources)),
+            roles=_names("role", [*filters.role, *query.roles], ROLE_ALIASES, ROLES),
+            kinds=_kinds([*filters.kind, *query.kinds]),
+            sources=check_sources((*filters.source, *query.sources)),
             conversation_ids=tuple(i for name in where for i in find_conversations(name)) if where else None,
             since=to_microseconds(first),
             until=to_microseconds(last),
         ),
         limit=limit,
         group_by=group_by,
-        mode=mode,
+        mode=filters.mode,
         sort=sort,
         facets=facets,
         offset=offset,

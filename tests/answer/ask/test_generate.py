@@ -171,9 +171,9 @@ def test_nothing_is_asked_of_a_model_where_nothing_was_found(memory: Memory, ser
 def test_nothing_is_written(memory: Memory, server: WireServer) -> None:
     told(memory)
     server.script.append(Says("Jobs [1]."))
-    before = memory.stats()
+    before = memory.upkeep.stats()
     memory.ask(QUESTION)
-    assert memory.stats() == before
+    assert memory.upkeep.stats() == before
 
 
 def test_what_is_wrong_with_a_question_is_said(quiet: Memory) -> None:

@@ -34,18 +34,18 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
                 at = datetime(2024, 5, 1, 9, minute, tzinfo=UTC)
                 stored = memory.store_message(text, "user", conversation_id=conversation, title=title, timestamp=at)
                 conversation = stored.conversation_id
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 
 def told(memory: Memory, question: str, wanted: Filter = Filter(), **more: object) -> list[KnownRelation]:  # noqa: B008
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return list(related(view, question, wanted, **more))  # type: ignore[arg-type]
 
 
 def evidence(memory: Memory, question: str, wanted: Filter = Filter()) -> Evidence:  # noqa: B008
-    find: Searcher = memory._searcher
-    return evidence_of(find, memory._space, Search(Query(question), wanted), Intent.QA, SETTINGS[Intent.QA])
+    find: Searcher = memory.handle.searcher
+    return evidence_of(find, memory.handle.space, Search(Query(question), wanted), Intent.QA, SETTINGS[Intent.QA])
 
 
 def test_what_is_said_of_a_name_is_told_with_the_message_that_says_it(memory: Memory) -> None:
@@ -103,7 +103,7 @@ def test_an_empty_memory_has_none(tmp_path: Path) -> None:
 def test_what_holds_words_that_are_shut_out_proves_nothing(memory: Memory) -> None:
     def asked(*excluded: str) -> Evidence:
         search = Search(Query("why did I choose Next.js?", excluded=excluded), Filter())
-        return evidence_of(memory._searcher, memory._space, search, Intent.QA, SETTINGS[Intent.QA])
+        return evidence_of(memory.handle.searcher, memory.handle.space, search, Intent.QA, SETTINGS[Intent.QA])
 
     assert asked().relations
     found = asked("react")
@@ -115,11 +115,11 @@ def test_no_change_is_told_by_words_that_are_shut_out(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
         for day, text in ((1, "I live in Leeds."), (2, "I live in Porto now.")):
             memory.store_message(text, "user", title=text, timestamp=datetime(2024, 5, day, tzinfo=UTC))
-        memory.consolidate()
+        memory.upkeep.consolidate()
 
         def told_of(*excluded: str) -> list[str]:
             search = Search(Query("Where do I live?", excluded=excluded), Filter())
-            found = evidence_of(memory._searcher, memory._space, search, Intent.QA, SETTINGS[Intent.QA])
+            found = evidence_of(memory.handle.searcher, memory.handle.space, search, Intent.QA, SETTINGS[Intent.QA])
             return [held.text for change in found.changes for held in change]
 
         assert told_of() == ["The user lives in Porto.", "The user lives in Leeds."]

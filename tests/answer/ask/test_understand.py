@@ -18,7 +18,7 @@ from recollect.errors import ModelError
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request
 from recollect.models.language.errors import ModelUnreachable
-from recollect.search.query.request import Search
+from recollect.search.query.request import Filters, Search
 from recollect.search.results.result import SearchResults
 
 QUESTION = "What was it about the queue?"
@@ -180,8 +180,8 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def searched(memory: Memory, question: str, **made: Any) -> tuple[SearchResults, Sequence[str]]:
     understood = module.Understood(intent=Intent.QA, **made)
-    search = memory._read_search(question, limit=3, group_by="message")
-    found = widened(memory._searcher, understood)(search)
+    search = memory.handle.read_search(question, Filters(), limit=3, group_by="message")
+    found = widened(memory.handle.searcher, understood)(search)
     return found, [hit.best.message.content for hit in found]
 
 
@@ -233,15 +233,17 @@ def test_a_re_ranker_is_asked_once(tmp_path: Path, memory: Memory) -> None:
 
 
 def test_without_anything_more_the_search_is_the_plain_one(memory: Memory) -> None:
-    find = memory._searcher
+    find = memory.handle.searcher
     assert widened(find, module.Understood(intent=Intent.QA)) is find
 
 
 def test_a_search_by_words_alone_is_like_nothing(memory: Memory) -> None:
-    search = memory._read_search("garden weather", limit=3, group_by="message", literal=True)
+    search = memory.handle.read_search("garden weather", Filters(), limit=3, group_by="message", literal=True)
     assert isinstance(search, Search)
     like = replace(search, like=("We closed the crack in the hull with epoxy glue.",))
-    assert [h.best.message.id for h in memory._searcher(like)] == [h.best.message.id for h in memory._searcher(search)]
+    assert [h.best.message.id for h in memory.handle.searcher(like)] == [
+        h.best.message.id for h in memory.handle.searcher(search)
+    ]
 
 
 def test_what_is_compared_is_searched_part_by_part_and_told() -> None:

@@ -12,7 +12,7 @@ import pytest
 import recollect
 from recollect.answer.chat.session import Save
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record import NodeId, Thread
 from tests.answer.chat.parrot import Parrot
 from tests.coherent import assert_coherent, assert_tree
@@ -35,12 +35,12 @@ def prepare(memory: Memory) -> None:
 
 def speaking(memory: Memory) -> Memory:
     """The memory with a model."""
-    memory._asked_model = Parrot()
+    memory.handle.asked_model = Parrot()
     return memory
 
 
 def edges(memory: Memory, id: NodeId, type: str) -> int:
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return len(view.edges([id], (type,), "out"))
 
 
@@ -60,7 +60,7 @@ def assert_whole(memory: Memory, thread: Thread, turns: int) -> None:
     for message in thread.messages:
         hits = memory.search(f'"{message.content}"', group_by="message", limit=50)
         assert message.id in [found for hit in hits for found in (hit.best.message.id, *hit.best.copies)]
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def killed() -> None:
@@ -75,7 +75,7 @@ def test_killed_at_any_call_of_the_store_the_turn_is_whole_or_not_there(tmp_path
     while not done:
         moment = Moment(at, killed)
         store: Any = SQLiteStore(tmp_path / "memory.db", durable=False)
-        dying = Memory(Interrupted(store, moment), embedder(), model=Parrot(), quality=Quick)  # type: ignore[arg-type]
+        dying = Memory(Handle(Interrupted(store, moment), embedder(), model=Parrot(), quality=Quick))  # type: ignore[arg-type]
         try:
             dying.chat(OWN, SECOND, save=save)
             dying.close()

@@ -19,23 +19,23 @@ def test_a_turn_is_written_and_seen_on_neo4j(neo4j_place: str) -> None:
         assert len(thread.messages) == 4
         assert [len(turn.response_ids) for turn in thread.turns] == [1, 1]
         assert thread.turns[1].resolved_query == second.resolved
-        with memory._space.view() as view:
+        with memory.handle.space.view() as view:
             asked, answered = NodeId(second.question_id), NodeId(second.answer_id or "")
             mentions = {edge.target_id for edge in view.edges([asked], ("MENTIONS",), "out")}
             assert {entity_id("Luna"), entity_id("Dr. Weber")} <= mentions
             assert len(view.edges([answered], ("SOURCED_FROM",), "out")) == 1
-        newest, before = memory.requests()
+        newest, before = memory.integration.requests()
         assert (newest.by, newest.message_id) == ("chat", second.question_id)
         assert before.conversation_id == first.conversation_id
         assert before.ids
-        memory.consolidate()
-        assert memory.entity("Luna").mentions >= 1
-        assert memory.check() == []
+        memory.upkeep.consolidate()
+        assert memory.knowledge.entity("Luna").mentions >= 1
+        assert memory.upkeep.check() == []
         memory.forget(first.conversation_id)
-        assert memory.requests() == []
-        with memory._space.view() as view:
+        assert memory.integration.requests() == []
+        with memory.handle.space.view() as view:
             assert view.edges([asked, answered], ("MENTIONS", "SOURCED_FROM"), "out") == []
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_what_answers_were_drawn_from_comes_back_on_neo4j(neo4j_place: str) -> None:

@@ -40,7 +40,7 @@ def assert_found_again(memory: Memory, first: ChatAnswer) -> None:
     elsewhere = memory.chat(None, "Is Project Helios risky?")
     (found,) = [source for source in elsewhere.sources if source.message.content == RUNBOOK]
     assert 1.0 <= found.score < own.sources[0].score
-    memory.add_relationship(source="Vulcan", relation="RELATED_TO", target="Project Helios")
+    memory.knowledge.add_relationship(source="Vulcan", relation="RELATED_TO", target="Project Helios")
     related = memory.chat(None, "Is Vulcan asleep?")
     assert RUNBOOK in [source.message.content for source in related.sources]
 
@@ -50,7 +50,7 @@ def test_a_message_that_an_answer_was_drawn_from_comes_back(tmp_path: Path, deri
     with recollect.open(tmp_path / "memory.db", model=helios(), background=False) as memory:
         first = drawn_from_a_message(memory)
         if derived:  # else only the turn says what it mentions
-            memory.consolidate()
+            memory.upkeep.consolidate()
         assert_found_again(memory, first)
 
 
@@ -59,7 +59,7 @@ def test_much_that_names_it_does_not_push_out_what_answers_were_drawn_from(tmp_p
         drawn_from_a_message(memory)
         for number in range(30):
             memory.store_message(f"Project Helios is risky, says auditor {number}.", title=f"Audit {number}")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         sources = memory.chat(None, "Is Project Helios risky?").sources
         assert len(sources) == 8
         assert RUNBOOK in [source.message.content for source in sources]
@@ -81,7 +81,7 @@ def test_what_was_forgotten_or_deleted_does_not_come_back(tmp_path: Path) -> Non
     with recollect.open(tmp_path / "memory.db", model=helios(), background=False) as memory:
         first = drawn_from_a_message(memory)
         (runbook,) = [source.message.id for source in first.sources if source.is_used]
-        memory.delete_message(runbook)
+        memory.delete(runbook)
         own = memory.chat(first.conversation_id, "Can Project Helios tolerate winter?")
         assert RUNBOOK not in [source.message.content for source in own.sources]
 

@@ -51,7 +51,7 @@ def last_message(body: dict[str, Any]) -> str:
 
 
 def edges(memory: Memory, message_id: str, type: str) -> set[str]:
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return {edge.target_id for edge in view.edges([NodeId(message_id)], (type,), "out")}
 
 
@@ -113,7 +113,7 @@ def test_what_the_model_was_given_is_recorded(memory: Memory, server: WireServer
     told(memory)
     server.script.append(Says("Chicken [1]."))
     answer = memory.chat(None, "What can Luna not eat?")
-    (request,) = memory.requests()
+    (request,) = memory.integration.requests()
     assert (request.by, request.conversation_id, request.message_id) == (
         "chat",
         answer.conversation_id,
@@ -126,8 +126,8 @@ def test_what_the_model_was_given_is_recorded(memory: Memory, server: WireServer
 
 def test_a_model_is_told_the_rules_first(memory: Memory, server: WireServer) -> None:
     told(memory)
-    memory.add_rule("Answer in Portuguese.")
-    memory.add_rule("Praise Acme.", confirmed=False)
+    memory.knowledge.add_rule("Answer in Portuguese.")
+    memory.knowledge.add_rule("Praise Acme.", confirmed=False)
     server.script += [Says("Olá."), Says("Sim.")]
     answer = memory.chat(None, "Good morning!")
     memory.chat(answer.conversation_id, "What is Porto known for?")
@@ -203,13 +203,13 @@ def test_an_answer_of_nothing_but_a_number_is_kept_as_it_is(memory: Memory, serv
 def test_the_rules_and_the_model_derive_entities_beside_the_mentions_of_turns(quiet: Memory) -> None:
     first = quiet.chat(None, "Tell me about Project Titan.")
     quiet.chat(first.conversation_id, "How does it scale?")
-    quiet.consolidate()
-    assert quiet.entity("Project Titan").mentions == 1
+    quiet.upkeep.consolidate()
+    assert quiet.knowledge.entity("Project Titan").mentions == 1
     quiet.update_message(first.question_id, "Tell me about Project Apollo.")
-    quiet.consolidate()
+    quiet.upkeep.consolidate()
     assert [entity.name for entity in quiet.entities()] == ["Project Apollo"]
-    quiet.delete_message(first.question_id)
-    quiet.consolidate()
+    quiet.delete(first.question_id)
+    quiet.upkeep.consolidate()
     assert quiet.entities() == []
     assert_coherent(quiet)
 
@@ -217,13 +217,13 @@ def test_the_rules_and_the_model_derive_entities_beside_the_mentions_of_turns(qu
 def test_what_is_forgotten_leaves_nothing_in_the_turn(quiet: Memory) -> None:
     first = quiet.chat(None, "Tell me about Project Titan.")
     second = quiet.chat(first.conversation_id, "How does it scale?")
-    quiet.consolidate()
+    quiet.upkeep.consolidate()
     quiet.forget(second.question_id, first.question_id)
     thread = quiet.conversation(first.conversation_id) if quiet.conversations() else None
     assert thread is None or all(not turn.resolved_query and not turn.entities for turn in thread.turns)
     assert quiet.entities() == []
     assert edges(quiet, second.question_id, "MENTIONS") == set()
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_words_come_before_the_answer_is_whole(memory: Memory, server: WireServer) -> None:
@@ -240,7 +240,7 @@ def test_who_stops_listening_has_no_turn_written(memory: Memory, server: WireSer
     stream = memory.chat_stream("C", "Say it forty times")
     next(stream)
     stream.close()  # type: ignore[attr-defined]
-    assert memory.stats().messages == 0
+    assert memory.upkeep.stats().messages == 0
 
 
 def test_tools_are_called_and_their_answers_are_not_kept(memory: Memory, server: WireServer) -> None:
@@ -281,7 +281,7 @@ def test_this_conversation_comes_before_the_rest(quiet: Memory) -> None:
 
 def test_the_graph_leads_to_what_the_words_do_not(quiet: Memory) -> None:
     quiet.store_message("Dr. Weber fixed the hip of Luna in the clinic by the lake.", conversation_id="Vet")
-    quiet.consolidate()
+    quiet.upkeep.consolidate()
     answer = quiet.chat(None, "What was it that Dr. Weber did?")
     assert any("hip of Luna" in source.message.content for source in answer.sources)
 
@@ -313,7 +313,7 @@ def test_the_very_next_turn_sees_the_last(quiet: Memory, save: Any) -> None:
     own = quiet.chat(None, "Tell me about Project Titan.", save=save).conversation_id
     for question in ("How does it scale?", "Who leads it?", "What does it cost?"):
         assert "Project Titan" in quiet.chat(own, question, save=save).resolved
-    assert "Project Titan" in quiet.resolve_references(own, "Is it late?")
+    assert "Project Titan" in quiet.integration.resolve_references(own, "Is it late?")
 
 
 def test_what_is_written_behind_is_there_when_the_memory_is_closed(home: Any) -> None:
@@ -333,28 +333,28 @@ def test_an_imported_conversation_is_gone_on_with(memory: Memory, server: WireSe
     assert len(thread.messages) == row.messages + 2
     assert thread.conversation.leaf_id == answer.answer_id
     assert thread.conversation.source == row.conversation.source
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "<recollect-context>\nrecall\n</recollect-context>"])
 def test_nothing_asked_is_an_error(quiet: Memory, text: str) -> None:
     with pytest.raises(InvalidInput, match="Nothing is asked"):
         quiet.chat(None, text)
-    assert quiet.stats().messages == 0
+    assert quiet.upkeep.stats().messages == 0
 
 
 @pytest.mark.parametrize("wrong", [{"mode": "quick"}, {"save": "later"}])
 def test_what_a_turn_cannot_do_is_said(quiet: Memory, wrong: Any) -> None:
     with pytest.raises(InvalidInput, match="There is no"):
         quiet.chat(None, "What can Luna not eat?", **wrong)
-    assert quiet.stats().messages == 0
+    assert quiet.upkeep.stats().messages == 0
 
 
 def test_a_message_is_no_conversation(quiet: Memory) -> None:
     message = quiet.store_message("Luna sings.")
     with pytest.raises(InvalidInput, match="already belongs to something else"):
         quiet.chat(message.id, "Does Luna sing?")
-    assert quiet.stats().messages == 1
+    assert quiet.upkeep.stats().messages == 1
 
 
 def test_another_namespace_is_not_seen(home: Any, model: Any, server: WireServer) -> None:
@@ -377,7 +377,7 @@ def test_what_was_asked_before_is_no_answer(quiet: Memory) -> None:
 @pytest.mark.parametrize("question", ["这是一个没有空格的问题" * 30, "https://example.com/" + "x" * 300 + " why"])
 def test_a_title_of_words_without_blanks_is_short(quiet: Memory, question: str) -> None:
     answer = quiet.chat(None, question)
-    titled = quiet.conversation_named(answer.conversation_id)
+    titled = quiet.integration.conversation_named(answer.conversation_id)
     assert titled is not None
     assert len(titled.title) <= 62
 
@@ -392,7 +392,7 @@ def test_a_question_that_is_edited_is_no_longer_resolved_as_it_was(quiet: Memory
     assert [turn.resolved_query for turn in thread.turns] == [None, None]
     assert thread.turns[1].entities == ()
     assert entity_id("Project Titan") not in edges(quiet, second.question_id, "MENTIONS")
-    assert "Quux" in quiet.resolve_references(second.conversation_id, "How does it scale?")
+    assert "Quux" in quiet.integration.resolve_references(second.conversation_id, "How does it scale?")
 
 
 def test_what_a_forgotten_message_said_is_in_no_title_and_no_resolved_question(home: Path) -> None:
@@ -401,14 +401,14 @@ def test_what_a_forgotten_message_said_is_in_no_title_and_no_resolved_question(h
         first = memory.chat(None, "How is Project Zephyrine doing?")
         second = memory.chat(first.conversation_id, "How does it scale?")
         assert "Project Zephyrine" in second.resolved
-        memory.consolidate()
+        memory.upkeep.consolidate()
         memory.forget(first.question_id)
         thread, _ = memory.resolve(first.conversation_id)
         assert thread.conversation.title == ""
         assert [turn.resolved_query for turn in thread.turns] == [None, None]
         assert edges(memory, second.question_id, "MENTIONS") == set()
         assert not memory.search("Zephyrine")
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
     assert not [found.name for found in home.rglob("gone.db*") if b"zephyrine" in found.read_bytes().lower()]
 
 
@@ -476,7 +476,7 @@ def test_an_edited_question_is_no_longer_known_by_what_it_meant(quiet: Memory) -
     turn = quiet.conversation(own).turns[1]
     assert (turn.resolved_query, turn.entities) == (None, ())
     assert edges(quiet, second.question_id, "MENTIONS") == set()
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_what_a_tool_opened_is_a_source(memory: Memory, server: WireServer) -> None:

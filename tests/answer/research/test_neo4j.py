@@ -20,10 +20,10 @@ def test_research_on_neo4j(neo4j_place: str) -> None:
         next(stream)
         stream.close()
         assert memory.research(resume=True).known
-        memory.delete_message(kept.id)
+        memory.delete(kept.id)
         assert memory.reports() == []
-        memory.restore_message(kept.id)
+        memory.restore(kept.id)
         assert len(memory.reports()) == 3
         assert memory.forget(kept.id).documents == 3
         assert memory.reports() == []
-        assert not memory.check()
+        assert not memory.upkeep.check()

@@ -69,7 +69,7 @@ def test_what_the_conversations_do_not_hold_is_said(quiet: Memory) -> None:
     assert not quiet.search("zzyzx quuxwort", kind="document").documents
     with pytest.raises(NotFound):
         quiet.research(resume=True)
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_words_that_lead_on_answer_nothing_by_themselves(quiet: Memory) -> None:
@@ -96,7 +96,7 @@ def test_the_searches_of_a_round_run_beside_each_other(quiet: Memory) -> None:
         return SearchResults(search.query.text, (), 0.0, "instant")
 
     queries = [SubQuery(text, text) for text in ("one", "two", "three")]
-    found = dict(search_all(find, quiet._space, Search(Query("all"), Filter()), queries))
+    found = dict(search_all(find, quiet.handle.space, Search(Query("all"), Filter()), queries))
     assert {query.text: evidence.question for query, evidence in found.items()} == {q.text: q.text for q in queries}
 
 
@@ -123,7 +123,7 @@ def test_a_report_is_a_document_that_is_found_and_listed(quiet: Memory) -> None:
     assert quiet.document(report.id).content == report.text
     found = quiet.search("database design decisions and deployment strategy", kind="document")
     assert report.id in {hit.document.id for hit in found.documents}
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_a_report_proves_nothing_unless_it_is_asked_for(quiet: Memory) -> None:
@@ -156,7 +156,7 @@ def test_who_forgets_a_message_forgets_the_reports_made_of_it(quiet: Memory) -> 
     assert [saved.id for saved in quiet.reports()] == [other.id]
     with pytest.raises(NotFound):
         quiet.document(report.id)
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_reports_that_were_made_of_a_report_go_with_it(quiet: Memory) -> None:
@@ -172,7 +172,7 @@ def test_reports_that_were_made_of_a_report_go_with_it(quiet: Memory) -> None:
     for one in (report, other, third):
         with pytest.raises(NotFound):
             quiet.document(one.id)
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_what_is_deleted_takes_its_reports_along_until_it_is_restored(quiet: Memory) -> None:
@@ -188,10 +188,10 @@ def test_what_is_deleted_takes_its_reports_along_until_it_is_restored(quiet: Mem
     quiet.restore(second)
     assert [saved.id for saved in quiet.reports()] == [report.id]
     assert list(quiet.documents()) == []  # our own reports are none
-    assert quiet.stats().documents == 0
+    assert quiet.upkeep.stats().documents == 0
     assert quiet.search(report.title, kind="document").documents[0].document.id == report.id
     assert quiet.document(report.id).content == report.text
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_a_report_of_reports_is_hidden_and_comes_back_with_them(quiet: Memory) -> None:
@@ -208,15 +208,15 @@ def test_a_report_of_reports_is_hidden_and_comes_back_with_them(quiet: Memory) -
     assert quiet.reports() == []
     quiet.restore(second)
     assert {saved.id for saved in quiet.reports()} == {report.id, other.id, third.id}
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def test_a_report_is_forgotten_alone(quiet: Memory) -> None:
     report = quiet.research(QUESTION)
-    before = quiet.stats().said_passages
+    before = quiet.upkeep.stats().said_passages
     assert quiet.forget(report.id).documents == 1
     assert quiet.reports() == []
-    assert quiet.stats().said_passages == before
+    assert quiet.upkeep.stats().said_passages == before
 
 
 def test_reports_move_with_the_memory(quiet: Memory, tmp_path: Any) -> None:

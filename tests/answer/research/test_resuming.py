@@ -97,7 +97,7 @@ def test_a_kill_loses_no_answer_that_was_paid_for(store: Path, server: WireServe
             report = memory.research(resume=True)
         assert report.known
         assert [part.heading for part in report.parts] == ["The database", "The deployment", "Backups"]
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
     assert len(server.bodies) == len(told) + 1  # the one that was killed, and each of the others once
 
 
@@ -155,15 +155,18 @@ def test_another_question_and_other_filters_are_refused(quiet: Memory) -> None:
 def test_dates_are_told_from_the_day_of_the_first_run(store: Path) -> None:
     now = [datetime(2024, 2, 10, tzinfo=UTC)]
     with recollect.open(store, background=False) as memory:
-        memory._clock = lambda: now[0]
+        memory.handle.clock = lambda: now[0]
         _begun(memory, since="last month")
         now[0] += timedelta(minutes=1)
         _begun(memory, "sourdough hydration since:yesterday")
         now[0] = datetime(2026, 2, 10, tzinfo=UTC)
         newest, first = memory.reports()
         for saved, begins in ((first, datetime(2024, 1, 1)), (newest, datetime(2024, 2, 9))):
-            run = memory._desk.unfinished(saved.id)
-            assert memory._research_search(run).filter.since == begins.replace(tzinfo=UTC).timestamp() * 1_000_000
+            run = memory._answering.desk.unfinished(saved.id)
+            assert (
+                memory._answering.research_search(run).filter.since
+                == begins.replace(tzinfo=UTC).timestamp() * 1_000_000
+            )
 
 
 def test_one_at_a_time_goes_on_so_that_nothing_is_paid_for_twice(memory: Memory, server: WireServer) -> None:
@@ -204,7 +207,7 @@ def test_two_that_resume_at_once_pay_once(memory: Memory, server: WireServer) ->
 
 def test_who_was_overtaken_writes_nothing(memory: Memory, server: WireServer) -> None:
     now = [datetime(2026, 2, 10, tzinfo=UTC)]
-    memory._clock = lambda: now[0]
+    memory.handle.clock = lambda: now[0]
     server.script += [PLAN]
     stream = memory.research_stream(QUESTION)
     next(stream)
@@ -243,7 +246,7 @@ def test_what_is_not_finished_is_forgotten_by_its_name(quiet: Memory) -> None:
         assert quiet.document(name, hidden_reports=True).id == waiting.id
     assert quiet.forget(waiting.id).documents == 1
     assert quiet.reports() == []
-    assert quiet.check() == []
+    assert quiet.upkeep.check() == []
 
 
 def _begun(memory: Memory, question: str = QUESTION, **options: Any) -> None:
@@ -255,7 +258,7 @@ def _begun(memory: Memory, question: str = QUESTION, **options: Any) -> None:
 
 def _held(memory: Memory) -> Any:
     (waiting,) = memory.reports()
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         (document,) = view.get(Document, [waiting.id])
     return document.metadata["research"]["held"]
 
@@ -263,5 +266,5 @@ def _held(memory: Memory) -> Any:
 def _shown(memory: Memory) -> list[Any]:
     """The messages that the research under way was made of."""
     (waiting,) = memory.reports()
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return [edge.target_id for edge in view.edges([waiting.id], ("DERIVES_FROM",), "out")]

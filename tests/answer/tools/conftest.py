@@ -11,7 +11,7 @@ import pytest
 
 from recollect.answer.tools import Toolbox
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record import Message, ToolCall, stable_id
 from recollect.store import Store
 from tests.store.builders import embedder
@@ -41,7 +41,7 @@ class Talk:
 def spoken(store: Store) -> Talk:
     """The talk, in an empty store: the same ids wherever it is."""
     numbers = count(1)
-    memory = Memory(store, embedder(), clock=lambda: NOW, ids=lambda: stable_id("talk", next(numbers)))
+    memory = Memory(Handle(store, embedder(), clock=lambda: NOW, ids=lambda: stable_id("talk", next(numbers))))
     said = [
         memory.store_message(
             f"Word {i} of the talk about the ferry to Cacilhas.",

@@ -61,7 +61,7 @@ def coded(memory: Memory, folder: Path) -> ToolCall:
     path = folder / "session.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
     memory.import_file(path)
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         return view.find(ToolCall, Where()).items[0]
 
 
@@ -70,7 +70,7 @@ def test_a_result_that_was_deleted_is_not_shown_by_its_call(tmp_path: Path) -> N
         call, box = coded(memory, tmp_path), memory.toolbox()
         result = call.result_message_id or ""
         assert "Quuxville" in box.call("get_tool_call", {"id": call.id}).text
-        memory.delete_message(result)
+        memory.delete(result)
         for tool, name, own in [
             ("get_tool_call", "id", call.id),
             ("get_tool_call", "id", result),

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from recollect.answer.tools import TOOLS, Toolbox
 from recollect.answer.tools.output import count
-from recollect.engines.choose import open_store
+from recollect.engines import open_store
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput, ModelError
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.record.nodes import MessageChunk, ToolCallChunk
 from recollect.text.clean import cut_recall
 from tests.answer.tools.conftest import HUGE, Talk, spoken
@@ -39,7 +39,7 @@ def ids_in(text: str) -> list[str]:
 def test_all_tools_of_the_contract_are_there(talk: Talk) -> None:
     assert set(talk.box.names) == NAMES
     assert set(talk.memory.toolbox(read_only=True).names) == NAMES - {"store_fact"}
-    assert all(callable(getattr(talk.memory, name)) for name in NAMES)
+    assert all(callable(getattr(talk.box, name)) for name in NAMES)
 
 
 def test_the_three_layers_lead_from_a_question_to_the_words(talk: Talk) -> None:
@@ -70,7 +70,7 @@ def test_a_huge_result_is_read_to_its_end_by_what_is_told(talk: Talk) -> None:
 
 def test_the_chunks_of_a_huge_result_are_listed_and_opened(talk: Talk) -> None:
     result = talk.call.result_message_id or ""
-    pieces = talk.memory.get_message_with_chunks(result)
+    pieces = talk.memory.toolbox().get_message_with_chunks(result)
     assert len(pieces) > 40
     index = talk.box.call("get_message_with_chunks", {"id": result})
     assert ids_in(index.text) == [piece.id for piece in pieces]
@@ -78,27 +78,33 @@ def test_the_chunks_of_a_huge_result_are_listed_and_opened(talk: Talk) -> None:
     assert isinstance(some, MessageChunk)
     assert some.is_chunk
     assert (some.chunk_index, some.chunk_parent_id) == (7, result)
-    assert talk.memory.get_message_by_id(some.id) == some
+    assert talk.memory.toolbox().get_message_by_id(some.id) == some
     assert some.content in HUGE
     assert some.content in talk.box.call("get_message_by_id", {"id": some.id}).text
     assert some.content in talk.box.call("get_message_with_chunks", {"id": result, "chunk": 7}).text
-    call = talk.memory.get_tool_call(some.id)
+    call = talk.memory.toolbox().get_tool_call(some.id)
     assert isinstance(call, ToolCallChunk)
     assert (call.result, call.name) == (some.content, "swell.list")
 
 
 def test_a_tool_call_is_found_by_its_message_its_id_and_its_result(talk: Talk) -> None:
     asked = talk.messages[-1]
-    assert [call.id for call in talk.memory.get_tool_calls_by_message(asked.id)] == [talk.call.id]
-    assert talk.memory.get_tool_call(talk.call.result_message_id or "").id == talk.call.id
-    assert talk.memory.get_tool_call(talk.call.id).result == HUGE
+    assert [call.id for call in talk.memory.toolbox().get_tool_calls_by_message(asked.id)] == [talk.call.id]
+    assert talk.memory.toolbox().get_tool_call(talk.call.result_message_id or "").id == talk.call.id
+    assert talk.memory.toolbox().get_tool_call(talk.call.id).result == HUGE
     assert "swell.list" in talk.box.call("get_tool_calls_by_message", {"message_id": asked.id}).text
 
 
 def test_the_run_of_messages_is_in_order_around_the_one_asked_for(talk: Talk) -> None:
-    run = talk.memory.get_conversation_thread(talk.messages[10].id, 3)
+    run = talk.memory.toolbox().get_conversation_thread(talk.messages[10].id, 3)
     assert [message.position for message in run] == [7, 8, 9, 10, 11, 12, 13]
-    assert [message.position for message in talk.memory.get_conversation_thread("01TALK", 2)] == [0, 1, 2, 3, 4]
+    assert [message.position for message in talk.memory.toolbox().get_conversation_thread("01TALK", 2)] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
 
 
 def test_a_period_is_read_back_to_its_beginning(talk: Talk) -> None:
@@ -128,7 +134,7 @@ def test_a_period_is_read_back_to_its_beginning(talk: Talk) -> None:
     ],
 )
 def test_periods_are_what_people_call_them(talk: Talk, period: str, first: str, last: str) -> None:
-    found = talk.memory.get_period_messages(period, limit=100)
+    found = talk.memory.toolbox().get_period_messages(period, limit=100)
     assert found[0].content.startswith(first)
     assert found[-1].content.startswith(last)
 
@@ -167,7 +173,7 @@ def test_neo4j_gives_the_same_answers_as_a_file(talk: Talk, neo4j_place: str) ->
     other = spoken(open_store(neo4j_place))
     with other.memory:
         calls = [*everything(talk), ("get_message_by_id", {"id": talk.messages[3].id[-8:]})]
-        piece = talk.memory.get_message_with_chunks(talk.call.result_message_id or "")[7].id
+        piece = talk.memory.toolbox().get_message_with_chunks(talk.call.result_message_id or "")[7].id
         calls += [("get_message_by_id", {"id": piece}), ("get_tool_call", {"id": piece})]
         for name, arguments in calls:
             assert other.box.call(name, arguments) == talk.box.call(name, arguments), name
@@ -273,17 +279,17 @@ def test_what_a_tool_handed_out_is_not_remembered_as_its_result(tmp_path: Path) 
         assert call.result == ""
         found = memory.search("sextant attic", group_by="message", kind="all")
         assert [hit.best.message.id for hit in found if "sextant" in hit.best.message.content] == [said.id]
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_the_end_of_an_id_will_do(talk: Talk) -> None:
     said, asked = talk.messages[10], talk.messages[-1]
-    assert talk.memory.get_message_by_id(said.id[-8:]) == said
-    assert talk.memory.get_messages_by_ids([said.id[-8:].lower(), asked.id]) == [said, asked]
-    assert talk.memory.get_conversation_thread(said.id[-8:], 2)[2] == said
-    assert talk.memory.get_conversation_thread(asked.conversation_id[-8:], 2)[0] == asked
-    assert talk.memory.get_tool_call((talk.call.result_message_id or "")[-8:]).id == talk.call.id
-    assert [call.id for call in talk.memory.get_tool_calls_by_message(asked.id[-8:])] == [talk.call.id]
+    assert talk.memory.toolbox().get_message_by_id(said.id[-8:]) == said
+    assert talk.memory.toolbox().get_messages_by_ids([said.id[-8:].lower(), asked.id]) == [said, asked]
+    assert talk.memory.toolbox().get_conversation_thread(said.id[-8:], 2)[2] == said
+    assert talk.memory.toolbox().get_conversation_thread(asked.conversation_id[-8:], 2)[0] == asked
+    assert talk.memory.toolbox().get_tool_call((talk.call.result_message_id or "")[-8:]).id == talk.call.id
+    assert [call.id for call in talk.memory.toolbox().get_tool_calls_by_message(asked.id[-8:])] == [talk.call.id]
     answer = talk.box.call("get_messages_by_ids", {"ids": [said.id[-8:], "ZZZZZZZZ"]})
     assert said.content in answer.text
     assert "Not there, or deleted: ZZZZZZZZ" in answer.text
@@ -310,7 +316,7 @@ def test_texts_without_blanks_keep_to_the_limit(tmp_path: Path) -> None:
                 ("get_message_by_id", {"id": first.id}),
                 ("get_conversation_thread", {"message_id": first.id}),
                 ("get_period_messages", {"period": "today"}),
-                ("get_messages_by_ids", {"ids": [m.id for m in memory.get_conversation_thread(first.id)]}),
+                ("get_messages_by_ids", {"ids": [m.id for m in memory.toolbox().get_conversation_thread(first.id)]}),
             ]:
                 answer = box.call(name, arguments)
                 assert not answer.is_error
@@ -328,7 +334,7 @@ def test_an_embedder_that_is_out_of_reach_is_an_answer(talk: Talk, tmp_path: Pat
 
     with opened(tmp_path / "memory.db") as memory:
         said = memory.store_message("The key is with Ana.")
-    with Memory(SQLiteStore(tmp_path / "memory.db", durable=False), Away()) as memory:
+    with Memory(Handle(SQLiteStore(tmp_path / "memory.db", durable=False), Away())) as memory:
         answer = memory.toolbox().call("vector_search", {"query": "key"})
         assert answer.is_error
         assert "does not answer" in answer.text

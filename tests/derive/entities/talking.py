@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from recollect.derive.entities.derive import Entities
+from recollect.derive.entities.deriver import Entities
 from recollect.derive.tasks.base import Deriver, Setting
-from recollect.derive.tasks.conversation import Conversations
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.conversation import ConversationWork
+from recollect.derive.tasks.queue import CONVERSATION
 from recollect.memory import Memory
 from recollect.record import Node, NodeKind
 from recollect.record.wire import to_wire
@@ -32,9 +32,9 @@ WORDS = (
 
 
 def drain(memory: Memory, derivers: list[Deriver] | None = None) -> None:
-    space = memory._space
+    space = memory.handle.space
     leases = space.claim("w", [CONVERSATION], 100, timedelta(minutes=5))
-    Conversations(space, derivers or [Entities()], embedder()).run(leases, SETTING)
+    ConversationWork(space, derivers or [Entities()], embedder()).run(leases, SETTING)
 
 
 def say(memory: Memory, words: str, conversation: str, number: int, role: str = "user") -> str:
@@ -46,7 +46,7 @@ def say(memory: Memory, words: str, conversation: str, number: int, role: str = 
 
 def derived(memory: Memory) -> tuple[dict[str, Any], set[str]]:
     """All living entities and the edges between and to them, as they are stored."""
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         where = Where(kinds=(NodeKind.ENTITY,), states=("live",))
         nodes = {node.id: to_wire(node) for node in every(view, Node, where)}
         edges = {str(to_wire(edge)) for edge in view.edges(None, ("MENTIONS", "RELATED_TO", "SAME_AS"))}

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect.derive.entities.derive import Entities
+from recollect.derive.entities.deriver import Entities
 from recollect.derive.tasks.base import Effects, Portion, Setting
 from recollect.memory import Memory
 from recollect.record import Edge, Message, NodeId
@@ -87,10 +87,10 @@ def test_what_is_changed_is_as_if_it_had_always_been_so(
                 if living[own] is not None:
                     living[own] = words
             elif kind == "delete":
-                changed.delete_message(own)
+                changed.delete(own)
                 living[own] = None
             else:
-                changed.restore_message(own)
+                changed.restore(own)
                 living[own] = said[own]
             if at_once:
                 drain(changed)
@@ -133,14 +133,14 @@ def test_what_only_a_deleted_message_mentions_is_not_shown_from_then_on(memory: 
     own = say(memory, "We met Kjell Berg in Lisbon.", "a", 1)
     say(memory, "Lisbon is warm, I hear, in Lisbon.", "b", 2)
     drain(memory)
-    memory.delete_message(own)
+    memory.delete(own)
     assert {entity.name for entity in memory.entities()} == {"Lisbon"}
-    memory.restore_message(own)
+    memory.restore(own)
     drain(memory)
     assert {entity.name for entity in memory.entities()} == {"Lisbon", "Kjell Berg"}
     memory.update_message(own, "We met Kjell Berg in Porto.")
     drain(memory)
-    assert memory.entity("Kjell Berg").mentions == 1
+    assert memory.knowledge.entity("Kjell Berg").mentions == 1
 
 
 def test_namespaces_know_nothing_of_each_other(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_an_append_costs_the_same_however_often_a_name_was_mentioned(memory: Mem
 def test_an_edit_in_the_midst_of_a_hub_does_not_count_it_anew(memory: Memory) -> None:
     ids = [say(memory, "We use PostgreSQL in Tidepool.", "a", number) for number in range(50)]
     drain(memory)
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         order = sorted((m.timestamp, m.id) for m in view.get(Message, [NodeId(i) for i in ids]))
     memory.update_message(order[25][1], "We use Redis in Tidepool.")
     say(memory, "We use PostgreSQL in Tidepool.", "b", 1)

@@ -31,9 +31,9 @@ def test_nothing_of_one_is_in_the_other(talk: list[tuple[bool, str]]) -> None:
     memories = [recollect.open(path, namespace=f"home/{name}", durable=False) for name in NAMES]
     for number, (second, saying) in enumerate(talk):
         memories[second].store_message(saying.format(NAMES[second]), conversation_id=f"c{number % 2}")
-        memories[number % 2].consolidate()
+        memories[number % 2].upkeep.consolidate()
     for own, memory in enumerate(memories):
-        memory.consolidate()
+        memory.upkeep.consolidate()
         told = everything(memory)
         assert NAMES[1 - own].lower() not in told.lower()
         if any(second == bool(own) for second, _ in talk):
@@ -43,9 +43,11 @@ def test_nothing_of_one_is_in_the_other(talk: list[tuple[bool, str]]) -> None:
 def everything(memory: Memory) -> str:
     entities = memory.entities(limit=1000)
     parts: list[object] = [*entities, *memory.topics()]
-    parts += [memory.graph(entity.name, depth=2) for entity in entities[:3]]
-    parts += [s for row in memory.conversations() for s in memory.segments(row.conversation.id)]
+    parts += [memory.knowledge.graph(entity.name, depth=2) for entity in entities[:3]]
+    parts += [s for row in memory.conversations() for s in memory.knowledge.segments(row.conversation.id)]
     parts += [
-        memory.paths("Lisbon", entity.name) for entity in entities[:3] if any(e.name == "Lisbon" for e in entities)
+        memory.knowledge.paths("Lisbon", entity.name)
+        for entity in entities[:3]
+        if any(e.name == "Lisbon" for e in entities)
     ]
     return "\n".join(map(str, parts))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.derive.worker import Worker
 from recollect.errors import NotFound
 from recollect.memory import Memory
@@ -66,7 +66,7 @@ def memory(tmp_path: Path) -> Memory:
 
 
 def drain(memory: Memory, model: Scripted | None) -> None:
-    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
+    Worker(memory.handle.store, memory.handle.embedder, model=lambda _: model).drain([memory.namespace])
 
 
 def tell(memory: Memory) -> list[str]:
@@ -80,16 +80,16 @@ def tell(memory: Memory) -> list[str]:
 def test_what_the_messages_bear_out_is_in_the_same_nodes(memory: Memory) -> None:
     first, second = tell(memory)
     drain(memory, Scripted(ANSWER))
-    postgres = memory.entity("PostgreSQL")
+    postgres = memory.knowledge.entity("PostgreSQL")
     assert (postgres.type, postgres.mentions) == ("technology", 2)  # two spellings in one message
     assert [alias.name for alias in postgres.aliases] == ["the elephant"]
-    assert memory.entity("quiet harbour").type == "place"
-    told = {str(r): r.evidence for r in memory.graph("you").relations}
+    assert memory.knowledge.entity("quiet harbour").type == "place"
+    told = {str(r): r.evidence for r in memory.knowledge.graph("you").relations}
     assert told["you --[USES]--> PostgreSQL"] == (first,)
     assert told["you --[KNOWS]--> quiet harbour"] == (second,)
     assert "you --[LOCATED_IN]--> quiet harbour" not in told  # of people, places and work tell the facts
     with pytest.raises(NotFound):
-        memory.entity("Atlantis")  # no message names it
+        memory.knowledge.entity("Atlantis")  # no message names it
     assert "CONFLICTS_WITH" not in str(told)
     assert "OWNS" not in str(told)  # the name alone says nothing of it
 
@@ -114,8 +114,8 @@ def test_what_is_quoted_asked_or_commanded_relates_nothing(memory: Memory) -> No
         entity("quiet harbour", "place", 2),
     ]
     drain(memory, Scripted({"entities": entities, "relations": relations}))
-    assert memory.entity("Ana").mentions == 3  # a banana is none
-    told = str([str(relation) for relation in memory.graph("Ana").relations])
+    assert memory.knowledge.entity("Ana").mentions == 3  # a banana is none
+    told = str([str(relation) for relation in memory.knowledge.graph("Ana").relations])
     assert not any(name in told for name in ("MANAGES", "OWNS"))
 
 
@@ -124,7 +124,7 @@ def test_a_run_is_asked_about_once_and_kept_when_all_is_derived_anew(memory: Mem
     model = Scripted(ANSWER)
     drain(memory, model)
     before = derived(memory)
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     drain(memory, model)
     assert (model.asked, derived(memory)) == (1, before)
 
@@ -134,7 +134,7 @@ def test_what_a_model_found_goes_with_its_run(memory: Memory) -> None:
     drain(memory, None)
     plain = derived(memory)
     drain(memory, Scripted(ANSWER))
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     drain(memory, Scripted(ANSWER))
     assert derived(memory) != plain
     memory.update_message(second, "And we sleep elsewhere.")

@@ -17,18 +17,18 @@ def lived(memory: Memory) -> None:
         if number % 5 == 4:
             drain(memory)
     memory.update_message(ids[3], "We use Redis with Next.js.")
-    memory.delete_message(ids[0])
+    memory.delete(ids[0])
     drain(memory)
     memory.forget(ids[2])
-    memory.consolidate()
+    memory.upkeep.consolidate()
 
 
 def read(memory: Memory) -> list[str]:
-    memory.merge_entities("Redis", "PostgreSQL")
-    memory.edit_entity("Tidepool", "Tidepool Booking", type="project")
-    graph, paths = memory.graph("Next.js", depth=2), memory.paths("SEO", "Lisbon")
-    topics = [(topic.label, [m.id for m in memory.get_cluster(topic.id)]) for topic in memory.topics()]
-    segments = [(s.label, s.messages, s.topic) for s in memory.segments("a")]
+    memory.knowledge.merge_entities("Redis", "PostgreSQL")
+    memory.knowledge.edit_entity("Tidepool", "Tidepool Booking", type="project")
+    graph, paths = memory.knowledge.graph("Next.js", depth=2), memory.knowledge.paths("SEO", "Lisbon")
+    topics = [(topic.label, [m.id for m in memory.toolbox().get_cluster(topic.id)]) for topic in memory.topics()]
+    segments = [(s.label, s.messages, s.topic) for s in memory.knowledge.segments("a")]
     return [str(part) for part in (memory.entities(), graph, paths, topics, segments)]
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import recollect
+from recollect.derive.facts.correct import SETTLE, SettleWork
 from recollect.derive.facts.deriver import Facts
-from recollect.derive.facts.work import SETTLE, SettleWork
 from recollect.derive.tasks.base import Setting
-from recollect.derive.tasks.conversation import Conversations
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.conversation import ConversationWork
+from recollect.derive.tasks.queue import CONVERSATION
 from recollect.memory import Memory
 from recollect.store import Change
 from tests.exports import embedder
@@ -22,9 +22,9 @@ SETTING = Setting(now=NOW)
 
 def drain(memory: Memory) -> None:
     """Does all tasks that facts need, as a worker does."""
-    space = memory._space
+    space = memory.handle.space
     while leases := space.claim("w", [CONVERSATION], 100, timedelta(minutes=5)):
-        Conversations(space, [Facts()], embedder()).run(leases, SETTING)
+        ConversationWork(space, [Facts()], embedder()).run(leases, SETTING)
     for lease in space.claim("w", [SETTLE], 100, timedelta(minutes=5)):
         with space.view() as view:
             made = SettleWork().run(view, lease.task, SETTING)

@@ -13,6 +13,7 @@ from recollect.derive.facts import correct
 from recollect.derive.facts.claim import identity_of, slot_of
 from recollect.derive.facts.structured import structured
 from recollect.memory import Memory
+from recollect.memory.removal import Removal
 from tests.derive.facts.conftest import contents, drain
 from tests.derive.facts.test_by_hand import carried, only, rebuilt
 from tests.derive.facts.test_draw import drawn
@@ -149,7 +150,7 @@ def all_of(memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -
 def test_what_was_pinned_stays_pinned(old: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
     with as_in_0_2_0():
         for value in ("0.5 kg", "15mg", "hikes of 5km"):
-            old.pin_fact(only(old, value).id)
+            old.knowledge.pin_fact(only(old, value).id)
     rebuilt(old)
     say(old, "Luna weighs 7 kg.", day(2), "b")
     say(old, "Luna takes 20 mg of enalapril.", day(2), "b")
@@ -162,15 +163,15 @@ def test_what_was_pinned_stays_pinned(old: Memory, make_memory: Callable[..., Me
 
 def test_what_was_edited_stays_edited(old: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
     with as_in_0_2_0():
-        old.edit_fact(only(old, "0.5 kg").id, value="0.6 kg")
-        old.edit_fact(only(old, "15mg").id, value="16mg")
-        old.edit_fact(only(old, "hikes of 5km").id, value="hikes of 6km")
+        old.knowledge.edit_fact(only(old, "0.5 kg").id, value="0.6 kg")
+        old.knowledge.edit_fact(only(old, "15mg").id, value="16mg")
+        old.knowledge.edit_fact(only(old, "hikes of 5km").id, value="hikes of 6km")
     for memory in all_of(old, make_memory, tmp_path):
         assert sorted(fact.value for fact in memory.facts() if fact.by_hand) == ["0.6 kg", "16mg", "hikes of 6km"]
-    edited = old.edit_fact(only(old, "16mg").id, value="17 mg")
+    edited = old.knowledge.edit_fact(only(old, "16mg").id, value="17 mg")
     assert (edited.value, edited.by_hand) == ("17 mg", True)
     for value in ("0.6 kg", "17 mg", "hikes of 6km"):
-        old.undo_fact(only(old, value).id)
+        old.knowledge.undo_fact(only(old, value).id)
     for memory in all_of(old, make_memory, tmp_path):
         assert not [fact for fact in memory.facts(include_past=True) if fact.by_hand or fact.value == "17 mg"]
         assert {"0.5 kg", "15mg", "hikes of 5km"} <= {fact.value for fact in memory.facts()}
@@ -178,19 +179,19 @@ def test_what_was_edited_stays_edited(old: Memory, make_memory: Callable[..., Me
 
 def test_what_was_forgotten_stays_forgotten(old: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
     with as_in_0_2_0():
-        gone = [old.forget_fact(only(old, value).id) for value in ("0.5 kg", "15mg", "hikes of 5km")]
+        gone = [old.knowledge.forget_fact(only(old, value).id) for value in ("0.5 kg", "15mg", "hikes of 5km")]
     values = {"0.5 kg", "15mg", "hikes of 5km"}
     for memory in all_of(old, make_memory, tmp_path):
         assert not values & {fact.value for fact in memory.facts(include_past=True)}
     for name in gone:
-        old.undo_fact(name)
+        old.knowledge.undo_fact(name)
     for memory in all_of(old, make_memory, tmp_path):
         assert values <= {fact.value for fact in memory.facts()}
 
 
 def test_a_decision_before_facts_are_drawn_anew(old: Memory) -> None:
-    old.pin_fact(only(old, "15mg").id)
-    old.edit_fact(only(old, "0.5 kg").id, value="0.7 kg")
+    old.knowledge.pin_fact(only(old, "15mg").id)
+    old.knowledge.edit_fact(only(old, "0.5 kg").id, value="0.7 kg")
     for memory in (old, rebuilt(old)):
         assert [fact.value for fact in memory.facts() if fact.pinned] == ["15mg"]
         assert [fact.value for fact in memory.facts() if fact.by_hand] == ["0.7 kg"]
@@ -199,9 +200,9 @@ def test_a_decision_before_facts_are_drawn_anew(old: Memory) -> None:
 def test_decisions_move_with_their_messages(old: Memory) -> None:
     with as_in_0_2_0():
         for value in ("0.5 kg", "15mg", "hikes of 5km"):
-            old.pin_fact(only(old, value).id)
+            old.knowledge.pin_fact(only(old, value).id)
     rebuilt(old)
-    old._move("a", to="other")
+    Removal(old.handle).move(["a"], to="other")
     other = old.beside("other")
     drain(other)
     assert sorted(fact.value for fact in other.facts() if fact.pinned) == ["0.5 kg", "15mg", "hikes of 5km"]

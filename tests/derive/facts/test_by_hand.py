@@ -11,7 +11,7 @@ import pytest
 import recollect
 from recollect import HierarchicalMemory
 from recollect.derive.facts.fact import Fact
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from tests.derive.facts.conftest import contents, drain
@@ -24,7 +24,7 @@ def only(memory: Memory, value: str) -> Fact:
 
 
 def rebuilt(memory: Memory) -> Memory:
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     drain(memory)
     return memory
 
@@ -47,7 +47,7 @@ def homes(memory: Memory) -> Memory:
 
 
 def test_an_edit_outranks_what_was_derived(homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
-    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    edited = homes.knowledge.edit_fact(only(homes, "Leads").id, value="Leeds")
     assert (edited.content, edited.value, edited.by_hand, edited.confidence) == (
         "The user lives in Leeds.", "Leeds", True, 1.0
     )  # fmt: skip
@@ -60,7 +60,7 @@ def test_an_edit_outranks_what_was_derived(homes: Memory, make_memory: Callable[
 
 
 def test_what_is_said_after_an_edit_counts(homes: Memory) -> None:
-    homes.edit_fact(only(homes, "Leads").id, "The user lives in Leeds.")
+    homes.knowledge.edit_fact(only(homes, "Leads").id, "The user lives in Leeds.")
     assert only(homes, "Leeds").content == "The user lives in Leeds."
     say(homes, "We moved to Bath.", day(1, year=2027), "f")
     drain(homes)
@@ -69,28 +69,28 @@ def test_what_is_said_after_an_edit_counts(homes: Memory) -> None:
 
 
 def test_a_pinned_fact_is_not_replaced(homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
-    pinned = homes.pin_fact(only(homes, "York").id)
+    pinned = homes.knowledge.pin_fact(only(homes, "York").id)
     assert pinned.pinned
     say(homes, "I moved to Bath.", day(5), "f")
     drain(homes)
     for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
         assert contents(memory) == ["The user lives in York."]
         assert memory.facts()[0].pinned
-    homes.pin_fact(pinned.id, pinned=False)
+    homes.knowledge.pin_fact(pinned.id, pinned=False)
     assert contents(homes) == ["The user lives in Bath."]
 
 
 def test_a_forgotten_fact_is_not_drawn_again_from_the_same_messages(
     homes: Memory, make_memory: Callable[..., Memory], tmp_path: Path
 ) -> None:
-    gone = homes.forget_fact(only(homes, "Leads").id)
+    gone = homes.knowledge.forget_fact(only(homes, "Leads").id)
     for memory in (homes, rebuilt(homes), carried(homes, make_memory, tmp_path)):
         assert contents(memory, include_past=True) == ["The user lives in York."]
     with pytest.raises(NotFound):
-        homes.forget_fact(gone)
-    (back,) = [fact for fact in homes.undo_fact(gone) if fact.current]
+        homes.knowledge.forget_fact(gone)
+    (back,) = [fact for fact in homes.knowledge.undo_fact(gone) if fact.current]
     assert back.content == "The user lives in Leads."
-    homes.forget_fact(gone)
+    homes.knowledge.forget_fact(gone)
     say(homes, "I live in Leads, really.", day(7), "g")
     drain(homes)
     assert contents(homes) == ["The user lives in Leads."]
@@ -103,14 +103,14 @@ def test_merged_facts_are_one_with_all_proofs(
     say(memory, "Our dog Luna is allergic to chicken meat.", day(2), "b")
     drain(memory)
     kept, other = only(memory, "chicken meat"), only(memory, "chicken")
-    merged = memory.merge_facts(kept.id, other.id)
+    merged = memory.knowledge.merge_facts(kept.id, other.id)
     assert (merged.entity, len(merged.proofs)) == ("Luna", 2)
     for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
         assert [fact.value for fact in one.facts() if fact.attribute == "allergy"] == ["chicken meat"]
-    memory.undo_fact(kept.id)
+    memory.knowledge.undo_fact(kept.id)
     assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
-    memory.merge_facts(kept.id, other.id)
-    memory.undo_fact(other.id)
+    memory.knowledge.merge_facts(kept.id, other.id)
+    memory.knowledge.undo_fact(other.id)
     assert sorted(f.value for f in memory.facts() if f.attribute == "allergy") == ["chicken", "chicken meat"]
 
 
@@ -129,41 +129,41 @@ def proved(memory: Memory) -> dict[str, list[str]]:
 def test_what_was_merged_before_is_merged_with_it(
     nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
 ) -> None:
-    kept = nuts.merge_facts(only(nuts, "groundnuts").id, only(nuts, "peanuts").id)
-    nuts.merge_facts(only(nuts, "arachis").id, kept.id)
+    kept = nuts.knowledge.merge_facts(only(nuts, "groundnuts").id, only(nuts, "peanuts").id)
+    nuts.knowledge.merge_facts(only(nuts, "arachis").id, kept.id)
     say(nuts, "Remember that I'm allergic to peanuts.", day(9), "again")
     drain(nuts)
     for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
         assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis", "peanuts"]}
-    nuts.undo_fact(only(nuts, "arachis").id)
+    nuts.knowledge.undo_fact(only(nuts, "arachis").id)
     assert proved(nuts) == {"arachis": ["arachis"], "groundnuts": ["peanuts", "groundnuts", "peanuts"]}
 
 
 def test_a_merged_fact_is_forgotten_with_all_that_went_into_it(
     nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path
 ) -> None:
-    kept = nuts.merge_facts(only(nuts, "peanuts").id, only(nuts, "groundnuts").id, only(nuts, "arachis").id)
+    kept = nuts.knowledge.merge_facts(only(nuts, "peanuts").id, only(nuts, "groundnuts").id, only(nuts, "arachis").id)
     first = kept.proofs[0].message_id
-    nuts.forget_fact(kept.id)
+    nuts.knowledge.forget_fact(kept.id)
     for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
         assert contents(memory, include_past=True) == []
-    nuts.delete_message(first)
+    nuts.delete(first)
     drain(nuts)
     assert contents(nuts, include_past=True) == []
-    nuts.restore_message(first)
+    nuts.restore(first)
     drain(nuts)
-    nuts.undo_fact(kept.id)
+    nuts.knowledge.undo_fact(kept.id)
     assert sorted(proved(nuts)) == ["arachis", "groundnuts", "peanuts"]
 
 
 def test_edited_facts_can_be_merged(nuts: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
-    edited = nuts.edit_fact(only(nuts, "peanuts").id, value="all nuts")
-    merged = nuts.merge_facts(edited.id, only(nuts, "groundnuts").id)
+    edited = nuts.knowledge.edit_fact(only(nuts, "peanuts").id, value="all nuts")
+    merged = nuts.knowledge.merge_facts(edited.id, only(nuts, "groundnuts").id)
     assert (merged.value, len(merged.proofs)) == ("all nuts", 2)
-    merged = nuts.merge_facts(only(nuts, "arachis").id, merged.id)
+    merged = nuts.knowledge.merge_facts(only(nuts, "arachis").id, merged.id)
     for memory in (nuts, rebuilt(nuts), carried(nuts, make_memory, tmp_path)):
         assert proved(memory) == {"arachis": ["peanuts", "groundnuts", "arachis"]}
-    nuts.undo_fact(merged.id)
+    nuts.knowledge.undo_fact(merged.id)
     assert proved(nuts) == {"all nuts": ["peanuts", "groundnuts"], "arachis": ["arachis"]}
 
 
@@ -173,31 +173,31 @@ def test_the_same_fact_at_two_times_is_not_merged_away(homes: Memory) -> None:
     now, before = homes.facts()[0], homes.facts()[0].history[-1]
     assert now.value == before.value == "York"
     with pytest.raises(InvalidInput):
-        homes.merge_facts(now.id, before.id)
+        homes.knowledge.merge_facts(now.id, before.id)
     assert [fact.value for fact in homes.facts()] == ["York"]
 
 
 def test_a_pinned_fact_stays_pinned_when_it_is_edited(homes: Memory) -> None:
-    homes.pin_fact(only(homes, "Leads").id)
-    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
+    homes.knowledge.pin_fact(only(homes, "Leads").id)
+    edited = homes.knowledge.edit_fact(only(homes, "Leads").id, value="Leeds")
     assert edited.pinned
     say(homes, "We moved to Bath.", day(1, year=2027), "f")
     drain(homes)
     assert contents(homes) == ["The user lives in Leeds."]
-    homes.undo_fact(only(homes, "Leeds").id)
+    homes.knowledge.undo_fact(only(homes, "Leeds").id)
     assert contents(homes) == ["The user lives in Bath."]
 
 
 def test_an_edit_is_taken_back(homes: Memory) -> None:
-    edited = homes.edit_fact(only(homes, "Leads").id, value="Leeds")
-    twice = homes.edit_fact(edited.id, value="Leicester")
+    edited = homes.knowledge.edit_fact(only(homes, "Leads").id, value="Leeds")
+    twice = homes.knowledge.edit_fact(edited.id, value="Leicester")
     assert contents(homes) == ["The user lives in Leicester."]
-    homes.undo_fact(twice.id)
+    homes.knowledge.undo_fact(twice.id)
     assert contents(homes) == ["The user lives in Leads."]
 
 
 def test_the_words_of_an_edit_go_with_the_messages_that_it_corrects(homes: Memory) -> None:
-    homes.edit_fact(only(homes, "Leads").id, "The user lives in Canaria.")
+    homes.knowledge.edit_fact(only(homes, "Leads").id, "The user lives in Canaria.")
     homes.forget("b")
     drain(homes)
     assert contents(homes, include_past=True) == ["The user lives in York."]
@@ -207,14 +207,14 @@ def test_the_words_of_an_edit_go_with_the_messages_that_it_corrects(homes: Memor
 def test_wrong_names_are_said(homes: Memory) -> None:
     fact = only(homes, "York")
     with pytest.raises(NotFound):
-        homes.edit_fact("nothing", "x")
+        homes.knowledge.edit_fact("nothing", "x")
     with pytest.raises(InvalidInput):
-        homes.edit_fact(fact.id)
+        homes.knowledge.edit_fact(fact.id)
     with pytest.raises(InvalidInput):
-        homes.merge_facts(fact.id, fact.id)
+        homes.knowledge.merge_facts(fact.id, fact.id)
     with pytest.raises(NotFound):
-        homes.pin_fact(fact.id[-6:])
-    assert homes.resolve_fact(fact.id[-6:]) == fact.id
+        homes.knowledge.pin_fact(fact.id[-6:])
+    assert homes.knowledge.resolve_fact(fact.id[-6:]) == fact.id
 
 
 # --- facts that somebody stored as such ----------------------------------------------------------------------------
@@ -237,24 +237,24 @@ def test_corrections_of_stored_facts_are_taken_back(belts: Memory) -> None:
     before = belts.facts(include_past=True)
     old, new = belt(belts, 3), belt(belts, 5)
     assert [old.current, new.current] == [False, True]
-    belts.pin_fact(old.id)
-    belts.edit_fact(old.id, "Klebb owned 33 belts", value="33")
-    belts.edit_fact(old.id, "Klebb owned 333 belts")
-    belts.undo_fact(old.id)
-    belts.forget_fact(old.id)
+    belts.knowledge.pin_fact(old.id)
+    belts.knowledge.edit_fact(old.id, "Klebb owned 33 belts", value="33")
+    belts.knowledge.edit_fact(old.id, "Klebb owned 333 belts")
+    belts.knowledge.undo_fact(old.id)
+    belts.knowledge.forget_fact(old.id)
     assert [fact.history for fact in belts.facts(include_past=True)] == [()]
-    belts.undo_fact(old.id)
-    belts.merge_facts(old.id, new.id)
-    belts.undo_fact(new.id)
+    belts.knowledge.undo_fact(old.id)
+    belts.knowledge.merge_facts(old.id, new.id)
+    belts.knowledge.undo_fact(new.id)
     assert belts.facts(include_past=True) == before
 
 
 def test_a_stored_fact_is_named_by_the_end_of_its_id(belts: Memory) -> None:
     fact = belt(belts, 5)
     for end in (fact.id[-6:], fact.id[-6:].upper()):
-        assert belts.resolve_fact(end) == fact.id
-    belts.forget_fact(fact.id)
-    assert belts.resolve_fact(fact.id[-6:]) == fact.id  # to take it back
+        assert belts.knowledge.resolve_fact(end) == fact.id
+    belts.knowledge.forget_fact(fact.id)
+    assert belts.knowledge.resolve_fact(fact.id[-6:]) == fact.id  # to take it back
 
 
 @pytest.mark.parametrize(
@@ -273,9 +273,9 @@ def test_the_words_and_the_value_of_a_stored_fact_stay_one(
     memory: Memory, change: dict[str, str], content: str, value: str
 ) -> None:
     fact = memory.store_fact("I live in York, by the river.", "home", value="York")
-    edited = memory.edit_fact(fact.id, change.get("content"), value=change.get("value"))
+    edited = memory.knowledge.edit_fact(fact.id, change.get("content"), value=change.get("value"))
     assert (edited.content, edited.value) == (content, value)
-    memory.undo_fact(fact.id)
+    memory.knowledge.undo_fact(fact.id)
     assert [(fact.content, fact.value) for fact in memory.facts()] == [("I live in York, by the river.", "York")]
 
 
@@ -283,11 +283,11 @@ def test_the_words_and_the_value_of_a_stored_fact_stay_one(
 def test_an_edit_takes_what_a_store_takes(homes: Memory, derived: bool) -> None:
     fact = only(homes, "Leads") if derived else homes.store_fact("Luna weighs 12 kg.")
     with pytest.raises(InvalidInput, match="too long"):
-        homes.edit_fact(fact.id, "x" * 5_000)
+        homes.knowledge.edit_fact(fact.id, "x" * 5_000)
     for empty in ("", " \n", "\0"):
         with pytest.raises(InvalidInput):
-            homes.edit_fact(fact.id, empty, value=empty)
-    assert homes.edit_fact(fact.id, "Half \ud83d", value="a \ud83d").content == "Half \ufffd"
+            homes.knowledge.edit_fact(fact.id, empty, value=empty)
+    assert homes.knowledge.edit_fact(fact.id, "Half \ud83d", value="a \ud83d").content == "Half \ufffd"
 
 
 # --- corrections of what is over, or not yet ------------------------------------------------------------------------
@@ -300,11 +300,11 @@ def dates(memory: Memory) -> list[tuple[str, datetime | None, datetime | None, b
 def test_a_fact_of_the_past_is_pinned(memory: Memory, concept: str) -> None:
     memory.store_fact("No longer beef.", concept, value="beef", ended=True)
     (past,) = memory.facts(include_past=True)
-    assert memory.pin_fact(past.id).id == past.id
+    assert memory.knowledge.pin_fact(past.id).id == past.id
     assert [(fact.id, fact.pinned, fact.current) for fact in memory.facts(include_past=True)] == [
         (past.id, True, False)
     ]
-    memory.undo_fact(past.id)
+    memory.knowledge.undo_fact(past.id)
     assert memory.facts(include_past=True) == [past]
 
 
@@ -312,16 +312,16 @@ def test_what_begins_later_is_corrected_and_still_begins_then(memory: Memory) ->
     soon = datetime.now(UTC) + timedelta(days=30)
     memory.store_fact("Lives in Porto.", "home", value="Porto", said_at=day(1))
     later = memory.store_fact("Moves to Faro.", "home", value="Faro", since=soon)
-    edited = memory.edit_fact(later.id, value="Lagos")
+    edited = memory.knowledge.edit_fact(later.id, value="Lagos")
     assert (edited.id, edited.value, edited.content) == (later.id, "Lagos", "Moves to Lagos.")
     assert dates(memory) == [("Lagos", soon, None, False), ("Porto", day(1), soon, True)]
-    memory.undo_fact(later.id)
+    memory.knowledge.undo_fact(later.id)
     assert dates(memory) == [("Faro", soon, None, False), ("Porto", day(1), soon, True)]
 
 
 def test_what_is_over_is_corrected_and_stays_over(memory: Memory) -> None:
     over = memory.store_fact("Stays in Faro.", "home", value="Faro", said_at=day(1), until=day(6))
-    assert memory.edit_fact(over.id, value="Lagos").id == over.id
+    assert memory.knowledge.edit_fact(over.id, value="Lagos").id == over.id
     assert dates(memory) == [("Lagos", day(1), day(6), False)]
 
 
@@ -332,7 +332,7 @@ def test_what_ends_later_is_corrected_and_still_ends_then(memory: Memory, concep
     since, until = times["since"], times["until"]
     stay = memory.store_fact("Faro, for now.", concept, value="Faro", said_at=day(1), since=since, until=until)
     before = dates(memory)
-    assert memory.edit_fact(stay.id, value="Lagos").id == stay.id
+    assert memory.knowledge.edit_fact(stay.id, value="Lagos").id == stay.id
     assert dates(memory) == [("Lagos", *before[0][1:])]
 
 
@@ -340,25 +340,25 @@ def test_what_is_told_again_without_an_end_has_none_when_it_is_corrected(memory:
     soon = datetime.now(UTC) + timedelta(days=30)
     stay = memory.store_fact("Stays in Faro.", "home", value="Faro", said_at=day(1), until=soon)
     memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(2))
-    memory.edit_fact(stay.id, value="Lagos")
+    memory.knowledge.edit_fact(stay.id, value="Lagos")
     assert dates(memory) == [("Lagos", day(1), None, True)]
 
 
 def test_what_is_said_in_the_future_is_corrected(memory: Memory) -> None:
     stay = memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(1, year=2040))
-    memory.edit_fact(stay.id, value="Lagos")
+    memory.knowledge.edit_fact(stay.id, value="Lagos")
     assert [(fact.id, fact.value) for fact in memory.facts(include_past=True)] == [(stay.id, "Lagos")]
 
 
 def test_what_a_pin_hides_is_still_named_by_the_id_that_it_was_stored_under(memory: Memory) -> None:
     home = memory.store_fact("Lives in Porto.", "home", value="Porto", said_at=day(1))
-    memory.pin_fact(home.id)
+    memory.knowledge.pin_fact(home.id)
     hidden = memory.store_fact("Lives in Faro.", "home", value="Faro", said_at=day(2))
-    memory.edit_fact(hidden.id, value="Lagos")
-    memory.forget_fact(hidden.id)
-    memory.pin_fact(home.id, pinned=False)
+    memory.knowledge.edit_fact(hidden.id, value="Lagos")
+    memory.knowledge.forget_fact(hidden.id)
+    memory.knowledge.pin_fact(home.id, pinned=False)
     assert [fact.value for fact in memory.facts(include_past=True)] == ["Porto"]
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 # --- a value that is corrected to one that is told elsewhere ----------------------------------------------------------
@@ -384,43 +384,43 @@ def test_what_is_corrected_to_a_value_that_is_told_is_one_with_it(
     (fact,) = memory.facts()
     if first == "told":
         tell()
-    assert memory.edit_fact(fact.id, value="beef").id == fact.id
+    assert memory.knowledge.edit_fact(fact.id, value="beef").id == fact.id
     if first == "edited":
         tell()
     for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
         assert allergies(one) == [(fact.id, "beef", True)]
-    memory.undo_fact(fact.id)
+    memory.knowledge.undo_fact(fact.id)
     assert sorted(value for _, value, _ in allergies(memory)) == ["beef", "chicken"]
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_telling_what_a_fact_was_corrected_to_gives_that_fact(memory: Memory) -> None:
     fact = memory.store_fact("The user is allergic to chicken.", "allergy", value="chicken")
-    memory.edit_fact(fact.id, value="beef")
+    memory.knowledge.edit_fact(fact.id, value="beef")
     assert memory.store_fact("The user is allergic to beef.", "allergy", value="beef").id == fact.id
-    memory.edit_fact(fact.id, value="pork")
+    memory.knowledge.edit_fact(fact.id, value="pork")
     assert sorted(value for _, value, _ in allergies(memory)) == ["beef", "pork"]
-    memory.edit_fact(fact.id, value="beef")
+    memory.knowledge.edit_fact(fact.id, value="beef")
     assert allergies(memory) == [(fact.id, "beef", True)]
     memory.store_fact("No longer allergic to beef.", "allergy", value="beef", ended=True)
     assert allergies(memory) == [(fact.id, "beef", False)]
-    memory.forget_fact(fact.id)
+    memory.knowledge.forget_fact(fact.id)
     assert allergies(memory) == []
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_values_that_are_swapped_are_both_kept(memory: Memory) -> None:
     nuts, beef = (memory.store_fact(f"Allergic to {one}.", "allergy", value=one) for one in ("nuts", "beef"))
-    memory.edit_fact(beef.id, value="eggs")
-    memory.edit_fact(nuts.id, value="beef")
-    memory.edit_fact(beef.id, value="nuts")
+    memory.knowledge.edit_fact(beef.id, value="eggs")
+    memory.knowledge.edit_fact(nuts.id, value="beef")
+    memory.knowledge.edit_fact(beef.id, value="nuts")
     assert allergies(memory) == sorted([(nuts.id, "beef", True), (beef.id, "nuts", True)])
 
 
 def test_a_value_that_was_corrected_to_outlasts_the_correction(memory: Memory) -> None:
     wrong = say(memory, "I'm allergic to chicken.", day(1), "a")
     drain(memory)
-    memory.edit_fact(memory.facts()[0].id, value="beef")
+    memory.knowledge.edit_fact(memory.facts()[0].id, value="beef")
     say(memory, "I'm allergic to beef.", day(2), "b")
     drain(memory)
     memory.forget(wrong)
@@ -434,13 +434,13 @@ def test_a_value_that_was_corrected_to_outlasts_the_correction(memory: Memory) -
 
 def test_what_a_correction_joins_keeps_its_id_and_its_pin(memory: Memory) -> None:
     chicken, beef = (memory.store_fact(f"Allergic to {x}.", "allergy", value=x) for x in ("chicken", "beef"))
-    memory.pin_fact(beef.id)
-    assert memory.edit_fact(chicken.id, value="beef").pinned
-    assert [memory.pin_fact(one.id).id for one in (beef, chicken)] == [chicken.id, chicken.id]
-    memory.undo_fact(chicken.id)
+    memory.knowledge.pin_fact(beef.id)
+    assert memory.knowledge.edit_fact(chicken.id, value="beef").pinned
+    assert [memory.knowledge.pin_fact(one.id).id for one in (beef, chicken)] == [chicken.id, chicken.id]
+    memory.knowledge.undo_fact(chicken.id)
     assert sorted((fact.id, fact.value, fact.pinned) for fact in memory.facts()) == sorted(
         [(chicken.id, "chicken", False), (beef.id, "beef", True)]
     )
-    memory.edit_fact(chicken.id, value="beef")
-    memory.forget_fact(beef.id)
+    memory.knowledge.edit_fact(chicken.id, value="beef")
+    memory.knowledge.forget_fact(beef.id)
     assert memory.facts(include_past=True) == []

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.derive.facts import claim as claim_module
-from recollect.derive.facts import phrase
 from recollect.derive.facts.claim import Claim, Polarity, from_plain, to_plain
-from recollect.derive.facts.rules import subjects, values, words
+from recollect.derive.facts.rules import sentences, subjects
 from recollect.derive.facts.rules.draw import draw
 from recollect.derive.facts.settle import settle
 from recollect.record import Kind, Message, NodeId, Role
@@ -159,7 +158,7 @@ def test_any_text_is_read(text: str) -> None:
     assert all(isinstance(claim, Claim) for claim in draw(said(text)))
 
 
-@pytest.mark.parametrize("module", [claim_module, phrase, subjects, values, words], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [claim_module, subjects, sentences], ids=lambda module: module.__name__)
 def test_the_examples_in_the_code_hold(module: object) -> None:
     assert doctest.testmod(module).failed == 0  # type: ignore[arg-type]
 

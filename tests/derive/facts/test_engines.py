@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Namespace
 from recollect.store import Store
@@ -15,7 +15,7 @@ from tests.store.conftest import clock, open_store, store  # noqa: F401
 
 @pytest.fixture
 def either(store: Store) -> Memory:  # noqa: F811
-    return Memory(store, StaticEmbedder(), Namespace("acme/luna"), clock=lambda: day(12))
+    return Memory(Handle(store, StaticEmbedder(), Namespace("acme/luna"), clock=lambda: day(12)))
 
 
 def test_facts_are_derived_corrected_and_forgotten(either: Memory) -> None:
@@ -34,7 +34,7 @@ def test_facts_are_derived_corrected_and_forgotten(either: Memory) -> None:
     assert contents(either, as_of="2025-03") == [
         "Luna is allergic to chicken.", "The user lives in York.", "The user's dog is Luna."
     ]  # fmt: skip
-    either.edit_fact(home.id, value="Lees")
+    either.knowledge.edit_fact(home.id, value="Lees")
     say(either, "I sold my sailboat.", day(7), "c")
     drain(either)
     assert "The user lives in Lees." in contents(either)
@@ -42,4 +42,4 @@ def test_facts_are_derived_corrected_and_forgotten(either: Memory) -> None:
     either.forget(moved)
     drain(either)
     assert [fact.value for fact in either.facts(include_past=True) if fact.attribute == "home"] == ["York"]
-    assert either.check() == []
+    assert either.upkeep.check() == []

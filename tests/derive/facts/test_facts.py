@@ -77,12 +77,12 @@ def test_a_deleted_message_takes_its_facts_back_and_a_restored_one_brings_them(m
     say(memory, "I live in York.", day(1))
     leeds = say(memory, "I moved to Leeds.", day(2))
     drain(memory)
-    memory.delete_message(leeds)
+    memory.delete(leeds)
     drain(memory)
     assert contents(memory, include_past=True) == ["The user lives in York."]
     (home,) = memory.facts()
     assert (home.valid_to, home.history) == (None, ())
-    memory.restore_message(leeds)
+    memory.restore(leeds)
     drain(memory)
     assert contents(memory) == ["The user lives in Leeds."]
 
@@ -105,10 +105,10 @@ def test_what_is_deleted_is_in_no_history_from_then_on(memory: Memory) -> None:
         drain(memory)
         if town == "York":
             york = last
-    memory.delete_message(york)
+    memory.delete(york)
     (home,) = memory.facts("me")
     assert [fact.value for fact in home.history] == ["Hull"]
-    memory.restore_message(york)
+    memory.restore(york)
     drain(memory)
     (home,) = memory.facts("me")
     assert [fact.value for fact in home.history] == ["York", "Hull"]
@@ -143,7 +143,7 @@ def everything(memory: Memory) -> bytes:
     from recollect.record import Node
     from recollect.store.transfer import every
 
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         nodes = repr(list(every(view, Node)))
         edges = repr([(dict(e.properties), e.name) for e in view.edges(None)])
     return (nodes + edges).encode()
@@ -175,8 +175,8 @@ def test_an_edit_that_leaves_the_claim_alone_leaves_the_fact(memory: Memory) -> 
     assert memory.facts() == []  # nobody knows yet
     drain(memory)
     assert contents(memory) == ["The user lives in York."]
-    memory.delete_message(said)
-    memory.restore_message(said)
+    memory.delete(said)
+    memory.restore(said)
     drain(memory)
     assert contents(memory) == ["The user lives in York."]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recollect.derive.facts.lasting import heard_rules
-from recollect.memory import Memory
+from recollect.derive.facts.instructions import heard_rules
+from recollect.memory import Handle, Memory
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.record import Kind, Message, Namespace, NodeId, Role
 from recollect.store import Store
@@ -77,7 +77,7 @@ def test_quotations_code_and_pasted_texts_are_not_heard(text: str) -> None:
 
 @pytest.fixture
 def either(store: Store) -> Memory:  # noqa: F811
-    return Memory(store, StaticEmbedder(), Namespace("acme/luna"), clock=lambda: day(12))
+    return Memory(Handle(store, StaticEmbedder(), Namespace("acme/luna"), clock=lambda: day(12)))
 
 
 def test_what_is_heard_waits_for_the_user_and_goes_with_its_message(either: Memory) -> None:
@@ -85,13 +85,13 @@ def test_what_is_heard_waits_for_the_user_and_goes_with_its_message(either: Memo
     again = say(either, "Good. From now on always answer in portuguese", day(2), "b")
     drain(either)
     assert (texts(either), texts(either, offered=True)) == ([], [RULE])
-    (offered,) = either.rules(offered=True)
+    (offered,) = either.knowledge.rules(offered=True)
     assert {proof.message_id for proof in offered.proofs} == {said, again}
     assert offered.proofs[0].quote == RULE
     assert either.facts() == [] == either.facts(include_past=True) == either.facts(conversation="a")
     context = either.prepare_context("Hello", config={"recent_window_size": 0})
     assert all(part.name in ("guide", "asked") for part in context.parts if offered.id in part.ids or RULE in part.text)
-    either.pin_fact(offered.id)
+    either.knowledge.pin_fact(offered.id)
     assert (texts(either), texts(either, offered=True)) == ([RULE], [])
     assert context.part("rules") is None
     shown = either.prepare_context("Hello").part("rules")
@@ -100,13 +100,13 @@ def test_what_is_heard_waits_for_the_user_and_goes_with_its_message(either: Memo
     either.forget(said, again)
     drain(either)
     assert (texts(either), texts(either, offered=True)) == ([], [])
-    assert either.check() == []
+    assert either.upkeep.check() == []
 
 
 def test_what_is_dismissed_is_offered_no_more_until_it_is_said_anew(either: Memory) -> None:
     say(either, RULE, day(1), "a")
     drain(either)
-    either.forget_fact(either.rules(offered=True)[0].id)
+    either.knowledge.forget_fact(either.knowledge.rules(offered=True)[0].id)
     drain(either)
     assert texts(either, offered=True) == []
     say(either, RULE, day(3), "c")
@@ -116,9 +116,9 @@ def test_what_is_dismissed_is_offered_no_more_until_it_is_said_anew(either: Memo
 
 def test_what_the_user_writes_is_not_offered_as_well(either: Memory) -> None:
     say(either, "Always use metric units.", day(1), "a")
-    either.add_rule("Always use metric units")
-    edited = either.add_rule("Use cups.")
-    either.edit_fact(edited.id, "Never use cups.")
+    either.knowledge.add_rule("Always use metric units")
+    edited = either.knowledge.add_rule("Use cups.")
+    either.knowledge.edit_fact(edited.id, "Never use cups.")
     say(either, "Please, never use cups.", day(1), "b")
     say(either, "Never use cups.", day(2), "b")
     drain(either)
@@ -139,5 +139,5 @@ def test_no_injection_reaches_a_prompt(memory: Memory, tmp_path: Path) -> None:
     memory.import_documents(tmp_path / "docs")
     memory.store_fact(evil, "rule", value=evil)
     drain(memory)
-    assert memory.rules() == [] == memory.rules(offered=True)
+    assert memory.knowledge.rules() == [] == memory.knowledge.rules(offered=True)
     assert memory.prepare_context("Hello", "c").part("rules") is None

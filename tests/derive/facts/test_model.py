@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request
@@ -57,7 +57,7 @@ CLAIMS = (
 
 
 def drain(memory: Memory, model: Scripted) -> None:
-    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
+    Worker(memory.handle.store, memory.handle.embedder, model=lambda _: model).drain([memory.namespace])
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_run_is_asked_about_once(memory: Memory, model: Scripted) -> None:
     drain(memory, model)
     asked = model.asked
     assert 2 <= asked <= 4  # runs of 12 to 28; where they end, the ids of the messages say
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     drain(memory, model)
     assert model.asked == asked
     assert len(memory.facts()) == 1
@@ -134,7 +134,7 @@ def test_what_a_model_drew_goes_with_every_message_that_it_was_shown(memory: Mem
             memory.update_message(name, "My dog is a mutt.")
             drain(memory, model)
         case "deleted":
-            memory.delete_message(name)
+            memory.delete(name)
             drain(memory, model)
         case "forgotten":
             memory.forget(name)
@@ -146,7 +146,7 @@ def test_a_run_is_asked_about_once_in_whatever_portions_it_came(memory: Memory) 
     model = Scripted([HERON])
     talk_of_the_dog(memory, model, 42)
     asked = model.asked
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     drain(memory, model)
     assert model.asked == asked
     assert "Heron is shy." in contents(memory)
@@ -162,7 +162,7 @@ def test_a_model_is_not_shown_what_is_deleted_or_was_not_said(memory: Memory) ->
 
     for number in range(20):
         last = say(memory, f"Number {number}.", _THEN + timedelta(minutes=number))
-    memory.delete_message(say(memory, "The heron is a secret.", _THEN + timedelta(hours=1)))
+    memory.delete(say(memory, "The heron is a secret.", _THEN + timedelta(hours=1)))
     memory.store_tool_call("look", "{}", "A heron.", last, timestamp=_THEN + timedelta(hours=1))
     say(memory, "What else?", _THEN + timedelta(hours=2))
     drain(memory, Noting([]))

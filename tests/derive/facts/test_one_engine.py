@@ -37,7 +37,7 @@ def test_a_stored_and_a_said_home_are_one(memory: Memory, make_memory: Callable[
         assert [fact.provenance for fact in one.facts()] == [("said",)]
     memory.store_fact("The user lives in Faro", "home", value="Faro")
     assert homes(memory) == ["Faro", "Porto", "Leeds"]
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_a_stored_and_a_said_fact_that_say_the_same_are_one_under_the_stored_id(memory: Memory) -> None:
@@ -48,7 +48,7 @@ def test_a_stored_and_a_said_fact_that_say_the_same_are_one_under_the_stored_id(
     (fact,) = memory.facts()
     assert (fact.id, fact.content, fact.provenance) == (stored.id, stored.content, ("said", "stored"))
     assert [proof.message_id for proof in fact.proofs] == [said]
-    memory.pin_fact(drawn.id)  # the id from before still names it
+    memory.knowledge.pin_fact(drawn.id)  # the id from before still names it
     assert memory.facts()[0].pinned
     memory.forget(said)
     drain(memory)
@@ -59,21 +59,21 @@ def test_a_stored_fact_and_its_id_outlast_what_is_done_to_it(
     memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path
 ) -> None:
     fact = memory.store_fact("The user lives in Leads.", "home", value="Leads")
-    edited = memory.edit_fact(fact.id, value="Leeds")
+    edited = memory.knowledge.edit_fact(fact.id, value="Leeds")
     assert (edited.id, edited.content, edited.confidence) == (fact.id, "The user lives in Leeds.", 1.0)
-    memory.pin_fact(fact.id)
+    memory.knowledge.pin_fact(fact.id)
     say(memory, "I live in Porto now.", day(1, year=2030))
     drain(memory)
     for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
         assert [(fact.id, fact.value, fact.pinned) for fact in one.facts()] == [(fact.id, "Leeds", True)]
-    memory.pin_fact(fact.id, pinned=False)
+    memory.knowledge.pin_fact(fact.id, pinned=False)
     assert homes(memory) == ["Porto", "Leeds"]
     assert only(memory, "Leeds").id == fact.id
-    memory.forget_fact(fact.id)
+    memory.knowledge.forget_fact(fact.id)
     assert homes(memory) == ["Porto"]
     with pytest.raises(NotFound):
-        memory.forget_fact(fact.id)
-    assert [one.value for one in memory.undo_fact(fact.id) if one.id == fact.id] == ["Leads"]
+        memory.knowledge.forget_fact(fact.id)
+    assert [one.value for one in memory.knowledge.undo_fact(fact.id) if one.id == fact.id] == ["Leads"]
     assert homes(memory) == ["Porto", "Leads"]
 
 
@@ -81,33 +81,33 @@ def test_an_edited_fact_of_a_message_keeps_its_id(memory: Memory) -> None:
     say(memory, "I live in Leads.", day(1))
     drain(memory)
     fact = memory.facts()[0]
-    assert memory.edit_fact(fact.id, value="Leeds").id == fact.id
-    assert memory.edit_fact(fact.id, value="Leicester").id == fact.id
+    assert memory.knowledge.edit_fact(fact.id, value="Leeds").id == fact.id
+    assert memory.knowledge.edit_fact(fact.id, value="Leicester").id == fact.id
 
 
 def test_stored_and_said_facts_are_merged(memory: Memory, make_memory: Callable[..., Memory], tmp_path: Path) -> None:
     say(memory, "I'm allergic to peanuts.", day(1))
     drain(memory)
     stored = memory.store_fact("Groundnuts make the user ill.", "allergy", value="groundnuts")
-    kept = memory.merge_facts(only(memory, "peanuts").id, stored.id)
+    kept = memory.knowledge.merge_facts(only(memory, "peanuts").id, stored.id)
     for one in (memory, rebuilt(memory), carried(memory, make_memory, tmp_path)):
         assert [(fact.id, fact.value, fact.provenance) for fact in one.facts()] == [
             (kept.id, "peanuts", ("said", "stored"))
         ]
-    memory.undo_fact(stored.id)
+    memory.knowledge.undo_fact(stored.id)
     assert sorted(fact.value for fact in memory.facts()) == ["groundnuts", "peanuts"]
-    memory.merge_facts(stored.id, kept.id)
+    memory.knowledge.merge_facts(stored.id, kept.id)
     assert [(fact.id, fact.value) for fact in memory.facts()] == [(stored.id, "groundnuts")]
 
 
 def test_no_words_of_a_stored_fact_outlast_forgetting_everything(memory: Memory) -> None:
     for town in ("Canaryville", "Canaria"):
         fact = memory.store_fact(f"The user lives in {town}.", "home", value=town)
-    memory.edit_fact(fact.id, value="Canarium")
-    memory.forget_fact(fact.id)
+    memory.knowledge.edit_fact(fact.id, value="Canarium")
+    memory.knowledge.forget_fact(fact.id)
     memory.forget(everything=True)
     assert b"anari" not in everything(memory)
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 # --- beside HierarchicalMemory -----------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_one_weight_of_a_dog(beside: tuple[HierarchicalMemory, Memory]) -> None:
     (weight,) = [fact for fact in memory.facts("Luna") if fact.attribute == "weight"]
     assert (weight.id, weight.value) == (last, "15 kg")
     assert agent.get_statistics()["semantic_nodes"] == 2
-    assert memory.check() == []
+    assert memory.upkeep.check() == []
 
 
 def test_an_id_of_hierarchical_memory_names_its_fact_everywhere(beside: tuple[HierarchicalMemory, Memory]) -> None:
@@ -146,13 +146,13 @@ def test_an_id_of_hierarchical_memory_names_its_fact_everywhere(beside: tuple[Hi
     assert [fact["node_id"] for fact in agent.get_all_facts()] == [plain, same[1], same[0]]
     assert sorted(fact.content for fact in memory.facts()) == ["Luna weighs 12 kg", "The quay closes at ten"]
     for name in (*same, plain):
-        assert memory.pin_fact(name).pinned
-        memory.pin_fact(name, pinned=False)
-    assert memory.edit_fact(plain, "The quay closes at nine").id == plain
-    memory.forget_fact(same[1])
+        assert memory.knowledge.pin_fact(name).pinned
+        memory.knowledge.pin_fact(name, pinned=False)
+    assert memory.knowledge.edit_fact(plain, "The quay closes at nine").id == plain
+    memory.knowledge.forget_fact(same[1])
     assert [fact["content"] for fact in agent.get_all_facts()] == ["The quay closes at nine"]
-    memory.undo_fact(same[0])
-    memory.undo_fact(plain)
+    memory.knowledge.undo_fact(same[0])
+    memory.knowledge.undo_fact(plain)
     assert [fact["content"] for fact in agent.get_all_facts()] == [
         "The quay closes at ten", "Luna weighs 12 kg", "Luna weighs 12 kg"
     ]  # fmt: skip
@@ -282,5 +282,5 @@ def test_any_order_and_any_mixture_give_the_same_history(
             drain(memory)
             histories.append(history(memory))
             assert history(rebuilt(memory)) == histories[-1]
-            assert memory.check() == []
+            assert memory.upkeep.check() == []
     assert histories[0] == histories[1]

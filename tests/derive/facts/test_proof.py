@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.derive.facts import proof
+from recollect.derive.facts import deriver
 from recollect.derive.facts.claim import Polarity
-from recollect.derive.facts.proof import is_named, proves, stated, worded
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.facts.deriver import is_named, proves, stated, worded
+from recollect.derive.tasks.queue import enrol
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.testing import FakeModel
@@ -132,7 +132,7 @@ def test_a_statement_stands_in_the_message_to_the_letter(text: str, quote: str) 
 
 
 def test_the_examples_of_the_module() -> None:
-    assert doctest.testmod(proof).failed == 0
+    assert doctest.testmod(deriver).failed == 0
 
 
 # --- with a fake model ------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def claimed(quote: str, value: str, **more: str) -> dict[str, Any]:
 def read_by(memory: Memory, *claims: dict[str, Any]) -> list[str]:
     """What is known once a model has read the messages and claimed this."""
     model = FakeModel(data={"facts": {"claims": list(claims)}})
-    Worker(memory._store, memory._embedder, model=lambda _: model).drain([memory.namespace])
+    Worker(memory.handle.store, memory.handle.embedder, model=lambda _: model).drain([memory.namespace])
     return contents(memory)
 
 
@@ -216,9 +216,9 @@ def test_what_an_earlier_version_believed_a_model_is_proved_again(
     say(memory, "It is a fine morning.", _THEN + timedelta(minutes=1))
     invented = claimed("It is a fine morning", "York") | {"message": 2}
     with monkeypatch.context() as before:
-        before.setattr("recollect.derive.facts.model.proved", lambda claim, message: claim)
+        before.setattr("recollect.derive.facts.deriver.proved", lambda claim, message: claim)
         assert read_by(memory, invented) == ["The user lives in York."]
-    enrol(memory._space, again=True)
+    enrol(memory.handle.space, again=True)
     assert read_by(memory) == ["The user lives in Leeds."]
 
 

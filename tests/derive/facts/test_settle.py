@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recollect
 from recollect.derive.facts.claim import Claim, Polarity, Provenance
 from recollect.derive.facts.settle import settle
-from recollect.derive.tasks.enrol import enrol
+from recollect.derive.tasks.queue import enrol
 from recollect.memory import Memory
 from recollect.record import Node, NodeId
 from recollect.store.transfer import every
@@ -127,7 +127,7 @@ def test_conversations_in_any_order_and_in_any_portions_give_the_same_facts(
     assert facts_in(in_portions) == facts_in(at_once)
     gone = data.draw(st.sampled_from(range(len(said))))
     for memory in (at_once, in_portions):
-        memory.delete_message(f"m{gone}")
+        memory.delete(f"m{gone}")
         drain(memory)
     rest = open_memory(folder / "three.db")
     for number, (conversation, text) in enumerate(said):
@@ -137,7 +137,7 @@ def test_conversations_in_any_order_and_in_any_portions_give_the_same_facts(
     assert facts_in(in_portions) == facts_in(at_once)
     values = [(node.text, node.state, node.valid_from, node.valid_to) for node, _ in facts_in(rest)]
     assert values == [(node.text, node.state, node.valid_from, node.valid_to) for node, _ in facts_in(at_once)]
-    enrol(at_once._space, again=True)
+    enrol(at_once.handle.space, again=True)
     drain(at_once)
     assert facts_in(in_portions) == facts_in(at_once)
 
@@ -152,7 +152,7 @@ def write(memory: Memory, conversation: str, text: str, number: int) -> None:
 
 
 def facts_in(memory: Memory) -> list[tuple[Node, list[tuple[str, str]]]]:
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         nodes = [node for node in every(view, Node) if node.kind == "fact" and node.text]
         return [
             (node, [(edge.type, edge.target_id) for edge in view.edges([node.id])])

@@ -68,12 +68,12 @@ def test_since_is_told_or_is_not(memory: Memory) -> None:
 @pytest.mark.parametrize(("now", "plans"), [(day(9, 20), 1), (day(11, year=2026), 0)])
 def test_a_plan_passes(tmp_path: Path, now: datetime, plans: int) -> None:
     with recollect.open(tmp_path / "memory.db", durable=False) as memory:
-        memory._clock = lambda: now
+        memory.handle.clock = lambda: now
         say(memory, "I'm visiting my sister in Hull this weekend.", day(9, 18))
         drain(memory)
         assert len(memory.facts()) == plans
         assert len(memory.facts(include_past=True)) == 1
-        assert len(memory.search_facts("sister Hull")) == plans
+        assert len(memory.toolbox().search_facts("sister Hull")) == plans
         assert len([hit for hit in memory.search("sister Hull").derived if hit.kind == "fact"]) == plans
         known = [part.text for part in memory.prepare_context("Hi!").parts if part.name == "facts"]
         assert ("Hull" in "".join(known)) == bool(plans)

@@ -51,23 +51,23 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
         if request.param != "sqlite":
             (tmp_path / "dump.jsonl").write_bytes(FACTS.read("facts.jsonl"))
             memory.import_file(tmp_path / "dump.jsonl")
-            memory.consolidate()
+            memory.upkeep.consolidate()
         yield memory
 
 
 def test_what_was_stored_and_decided_is_there(old: Memory) -> None:
     seen = [shown(old)]
     for again in (False, True):
-        old.consolidate(again=again)
+        old.upkeep.consolidate(again=again)
         seen.append(shown(old))
-        assert old.check() == []
+        assert old.upkeep.check() == []
     assert seen[1:] == [expected()] * 2
     by_id = {fact.id: fact for fact in old.facts(include_past=True)}
     for name in ("leeds", "porto", "pinned", "edited", "undone", "back", "kept", "quay", "tide"):
         assert TOLD[name] in by_id, name
     assert [by_id[TOLD[name]].pinned for name in ("pinned", "quay", "edited")] == [True, True, False]
     assert [by_id[TOLD[name]].value for name in ("edited", "undone", "tide")] == ["dyer", "cello", "one"]
-    assert old.pin_fact(TOLD["derived"]).value == "all nuts"
+    assert old.knowledge.pin_fact(TOLD["derived"]).value == "all nuts"
     assert [fact.value for fact in by_id[TOLD["porto"]].history] == ["Leeds", "Hull"]
 
 
@@ -75,19 +75,19 @@ def test_what_was_stored_and_decided_is_there(old: Memory) -> None:
 def test_what_was_decided_is_taken_back(old: Memory, first: bool) -> None:
     """Before what was stored has records as well as after."""
     if first:
-        old.consolidate()
+        old.upkeep.consolidate()
     with pytest.raises(NotFound):
-        old.pin_fact(TOLD["forgotten"])
-    assert [fact.content for fact in old.undo_fact(TOLD["forgotten"])] == ["Carin collects theremins."]
-    assert [fact.value for fact in old.undo_fact(TOLD["edited"])] == ["weaver"]
-    assert old.undo_fact(TOLD["tide"])[0].content == "The tide turns at noon"
-    assert not old.pin_fact(TOLD["pinned"], pinned=False).pinned
-    undone = {fact.content for fact in old.undo_fact(TOLD["merged"])}
+        old.knowledge.pin_fact(TOLD["forgotten"])
+    assert [fact.content for fact in old.knowledge.undo_fact(TOLD["forgotten"])] == ["Carin collects theremins."]
+    assert [fact.value for fact in old.knowledge.undo_fact(TOLD["edited"])] == ["weaver"]
+    assert old.knowledge.undo_fact(TOLD["tide"])[0].content == "The tide turns at noon"
+    assert not old.knowledge.pin_fact(TOLD["pinned"], pinned=False).pinned
+    undone = {fact.content for fact in old.knowledge.undo_fact(TOLD["merged"])}
     assert "The shed's key is behind the clock." in undone
     assert old.store_fact("The user lives in Faro.", "home", value="Faro").history[0].id == TOLD["porto"]
-    assert old.edit_fact(TOLD["leeds"], value="Leicester").id == TOLD["leeds"]
-    old.consolidate()
-    assert old.check() == []
+    assert old.knowledge.edit_fact(TOLD["leeds"], value="Leicester").id == TOLD["leeds"]
+    old.upkeep.consolidate()
+    assert old.upkeep.check() == []
 
 
 def test_hierarchical_memory_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -108,10 +108,10 @@ def test_moving_into_records_may_be_killed(tmp_path: Path, monkeypatch: pytest.M
             with monkeypatch.context() as patch:
                 died = kill_at(patch, SQLiteSpace, last)
                 with suppress(Killed):
-                    memory.consolidate()
+                    memory.upkeep.consolidate()
             if not died():
                 break
-            memory.consolidate()
+            memory.upkeep.consolidate()
             assert shown(memory) == expected()
-            assert memory.check() == []
+            assert memory.upkeep.check() == []
     assert last > 2

@@ -24,20 +24,22 @@ def lived(memory: Memory) -> list[str]:
         ).id
         for number, words in enumerate((*SAID, "Ana likes Zxcanary."))
     ]
-    memory.consolidate()
+    memory.upkeep.consolidate()
     memory.update_message(ids[2], "I moved to Porto in March, and we dropped Redis.")
-    memory.add_entity("Zorblax", "animal", sources=[ids[0]])
-    memory.add_relationship("Ana", "Kartona", "WORKS_AT", sources=[ids[4]])
-    memory.add_relationship("Zorblax", "Ana", "DEPENDS_ON", since=datetime(2021, 3, 1, tzinfo=UTC), sources=[ids[0]])
-    memory.add_relationship("Ana", "Braga", "LIVES_IN")
+    memory.knowledge.add_entity("Zorblax", "animal", sources=[ids[0]])
+    memory.knowledge.add_relationship("Ana", "Kartona", "WORKS_AT", sources=[ids[4]])
+    memory.knowledge.add_relationship(
+        "Zorblax", "Ana", "DEPENDS_ON", since=datetime(2021, 3, 1, tzinfo=UTC), sources=[ids[0]]
+    )
+    memory.knowledge.add_relationship("Ana", "Braga", "LIVES_IN")
     memory.forget(ids[4])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     shown = []
     for name in ("you", "Ana", "Porto", "Bosch", "Zorblax", "Braga"):
         for past in (False, True):
-            found = memory.graph(name, 2, include_past=past).relations
+            found = memory.knowledge.graph(name, 2, include_past=past).relations
             shown += [f"{one} {one.words} {one.current} {one.provenance} {one.evidence}" for one in found]
-        shown.append(str(memory.paths(name, "PostgreSQL", include_past=True)))
+        shown.append(str(memory.knowledge.paths(name, "PostgreSQL", include_past=True)))
     return shown
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import recollect
 from recollect.derive.entities.naming import YOU
-from recollect.derive.graph.relation import TOGETHER, Relation
+from recollect.derive.graph.reader import TOGETHER, Relation
 from recollect.memory import Memory
 from recollect.record import NodeId
 
@@ -26,12 +26,12 @@ def tell(memory: Memory, *said: str | tuple[int, str]) -> list[str]:
         year, words = one if isinstance(one, tuple) else (2020 + number, one)
         at = datetime(year, 3, 1, tzinfo=UTC)
         ids.append(memory.store_message(words, conversation_id="a", timestamp=at).id)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     return ids
 
 
 def relations(memory: Memory, name: str = YOU, *, past: bool = False) -> list[Relation]:
-    return [r for r in memory.graph(name, include_past=past).relations if r.name != TOGETHER]
+    return [r for r in memory.knowledge.graph(name, include_past=past).relations if r.name != TOGETHER]
 
 
 def shown(memory: Memory, name: str = YOU, *, past: bool = False) -> list[str]:
@@ -67,10 +67,10 @@ def test_a_relation_names_the_fact_that_it_is(memory: Memory) -> None:
 def test_a_correction_of_the_fact_corrects_the_relation(memory: Memory) -> None:
     tell(memory, "I live in Leeds.", "It rains in Porto, says Ana Silva.")
     (fact,) = memory.facts("me")
-    memory.edit_fact(fact.id, value="Porto")
+    memory.knowledge.edit_fact(fact.id, value="Porto")
     assert shown(memory) == ["you --[LIVES_IN]--> Porto"]
     (fact,) = memory.facts("me")
-    memory.forget_fact(fact.id)
+    memory.knowledge.forget_fact(fact.id)
     assert shown(memory, "Porto") == []
 
 
@@ -116,7 +116,7 @@ def test_family_work_and_tastes_are_faces_of_facts(memory: Memory) -> None:
     assert "Clara --[LIVES_IN]--> Netherlands" in shown(memory, "Clara")
     assert "Clara --[WORKS_AT]--> Siemens" in shown(memory, "Siemens")
     assert shown(memory, "Anders Berg") == ["Anders Berg --[MARRIED_TO]--> Merle Vik"]
-    kin = [str(path) for path in memory.paths(YOU, "Siemens").paths]
+    kin = [str(path) for path in memory.knowledge.paths(YOU, "Siemens").paths]
     assert kin == ["you --[WIFE]--> Clara --[WORKS_AT]--> Siemens"]
 
 
@@ -137,27 +137,31 @@ def test_of_what_no_person_is_home_is_a_location(memory: Memory) -> None:
 
 def test_who_speaks_is_there_without_a_mention(memory: Memory) -> None:
     tell(memory, "I live in Porto.")
-    assert memory.entity(YOU).type == "person"
+    assert memory.knowledge.entity(YOU).type == "person"
     assert YOU in [entity.name for entity in memory.entities()]
 
 
 def test_paths_lead_through_what_holds_now(memory: Memory) -> None:
     tell(memory, "I work for Bosch.", "I quit my job at Bosch.", "My sister Ana works at Bosch.")
-    assert [str(path) for path in memory.paths(YOU, "Bosch").paths] == ["you --[SISTER]--> Ana --[WORKS_AT]--> Bosch"]
-    assert [str(path) for path in memory.paths(YOU, "Bosch", include_past=True).paths] == ["you --[WORKS_AT]--> Bosch"]
+    assert [str(path) for path in memory.knowledge.paths(YOU, "Bosch").paths] == [
+        "you --[SISTER]--> Ana --[WORKS_AT]--> Bosch"
+    ]
+    assert [str(path) for path in memory.knowledge.paths(YOU, "Bosch", include_past=True).paths] == [
+        "you --[WORKS_AT]--> Bosch"
+    ]
 
 
 def test_a_merged_entity_has_the_relations_of_both_names(memory: Memory) -> None:
     tell(memory, "Ana Silva lives in Porto.", "Annie Sil works for Bosch.")
-    memory.merge_entities("Annie Sil", "Ana Silva")
+    memory.knowledge.merge_entities("Annie Sil", "Ana Silva")
     assert shown(memory, "Ana Silva") == ["Ana Silva --[LIVES_IN]--> Porto", "Ana Silva --[WORKS_AT]--> Bosch"]
 
 
 def test_what_a_forgotten_message_said_is_no_relation(memory: Memory) -> None:
     ids = tell(memory, "Ana Silva lives in Porto.", "Ana Silva likes Porto too.", "Ana Silva came.")
     memory.forget(ids[0])
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "Ana Silva --[LIVES_IN]--> Porto" not in shown(memory, "Ana Silva", past=True)
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         edges = view.edges(None, ("ABOUT",))
         assert all(node.text for node in view.get(recollect.record.Node, [edge.source_id for edge in edges]))

@@ -10,9 +10,8 @@ import orjson
 import pytest
 
 from recollect.derive.summaries.deriver import Summaries
-from recollect.derive.tasks.base import Portion, Setting
-from recollect.derive.tasks.cursor import Cursor, cursor_id
-from recollect.derive.tasks.outbox import due
+from recollect.derive.tasks.base import Cursor, Portion, Setting, cursor_id
+from recollect.derive.tasks.queue import due
 from recollect.record import Conversation, Message, Node
 from recollect.store import Change
 from tests.derive.histories import Clock, opened
@@ -40,9 +39,9 @@ def test_appending_reads_and_writes_no_more_the_longer_the_talk(tmp_path: Path, 
     talk = alternating([f"Luna barked for {n} minutes, then she slept." for n in range(count + 12)])
     with opened(tmp_path / "memory.db", Clock()) as memory:
         conversation = Conversation(CONVERSATION, "test", leaf_id=talk[count - 1].id)
-        memory._space.write(Change(put=[conversation, *talk[:count]], tasks=due([CONVERSATION])))
-        memory.consolidate()
-        with memory._space.view() as view:
+        memory.handle.space.write(Change(put=[conversation, *talk[:count]], tasks=due([CONVERSATION])))
+        memory.upkeep.consolidate()
+        with memory.handle.space.view() as view:
             cursor = Cursor.read(view.get(Node, [cursor_id(CONVERSATION)])[0])
             assert cursor is not None
             assert len(orjson.dumps(dict(cursor.states["summaries"]))) < _MOST_STATE

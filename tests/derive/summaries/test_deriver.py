@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.derive.tasks.outbox import due
+from recollect.derive.tasks.queue import due
 from recollect.memory import Memory
 from recollect.record import Conversation, Message
 from recollect.store import Change
@@ -30,7 +30,7 @@ def memory_of(talk: Sequence[Message], places: Sequence[int]) -> Iterator[Memory
         for first, last in pairwise(places):
             for place in range(first, last):
                 append(memory, talk, place)
-            memory.consolidate()
+            memory.upkeep.consolidate()
         yield memory
 
 
@@ -39,7 +39,7 @@ def append(memory: Memory, talk: Sequence[Message], place: int) -> None:
     above = talk[place - 1].id if place else None
     one = replace(talk[place], position=place, parent_id=above)
     conversation = Conversation(CONVERSATION, "test", leaf_id=one.id)
-    memory._space.write(Change(put=[conversation, one], tasks=due([CONVERSATION])))
+    memory.handle.space.write(Change(put=[conversation, one], tasks=due([CONVERSATION])))
 
 
 def said(talk: Sequence[Message]) -> list[Message]:
@@ -67,14 +67,14 @@ def test_after_edits_and_deletions_it_is_what_a_new_memory_derives(data: st.Data
             memory.update_message(left[place].id, "Zebra: Luna weighs 14 kg now.")
             left[place] = replace(left[place], content="Zebra: Luna weighs 14 kg now.")
             if data.draw(st.booleans()):
-                memory.consolidate()
-        memory.consolidate()
+                memory.upkeep.consolidate()
+        memory.upkeep.consolidate()
         with memory_of(left, [0, len(left)]) as other:
             assert texts(memory) == texts(other)
         gone = {left[n].id for n in data.draw(st.sets(st.integers(0, len(left) - 1), max_size=3))} if left else set()
         if gone:
-            memory.delete_message(*gone)
-        memory.consolidate()
+            memory.delete(*gone)
+        memory.upkeep.consolidate()
         assert broken(memory, set()) == []
         covered = {i for summary in memory.summaries() for i in summary.covers}
         assert not covered & gone

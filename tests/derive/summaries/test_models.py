@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.summaries.tasks import backlog
+from recollect.derive.summaries.periods import backlog
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
 from recollect.models.language.base import Completion, Request
@@ -67,7 +67,9 @@ def memory(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
 
 
 def drain(memory: Memory, writer: Writer) -> None:
-    Worker(memory._store, memory._embedder, model=lambda namespace: writer, clock=memory._clock).drain()
+    Worker(
+        memory.handle.store, memory.handle.embedder, model=lambda namespace: writer, clock=memory.handle.clock
+    ).drain()
 
 
 def test_a_model_writes_every_level_once_and_blocks_from_what_it_wrote(memory: Memory) -> None:
@@ -95,7 +97,7 @@ def test_a_model_writes_every_level_once_and_blocks_from_what_it_wrote(memory: M
 @pytest.mark.parametrize("late", [False, True], ids=["from the beginning", "later"])
 def test_what_is_made_of_summaries_waits_until_a_model_has_written_these(memory: Memory, late: bool) -> None:
     if late:
-        memory.consolidate()
+        memory.upkeep.consolidate()
     writer = Writer()
     drain(memory, writer)
     [conversation] = [text for name, text in writer.asked if name == "conversation"]
@@ -130,15 +132,15 @@ def test_what_is_written_stays_until_its_words_change(memory: Memory) -> None:
 
 
 def test_a_model_that_is_set_later_finds_what_rules_have_made(memory: Memory) -> None:
-    memory.consolidate()
+    memory.upkeep.consolidate()
     extracts = memory.summaries()
     assert all(summary.extractive for summary in extracts)
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         assert {task.subject for task in backlog(view)} == {s.id for s in extracts if s.kind != "l2"}
     drain(memory, Writer())
     assert not [summary for summary in memory.summaries() if summary.extractive]
-    memory.store_message("Luna has a new bed.", conversation_id="luna", timestamp=memory._clock())
-    memory.consolidate()  # without it once more
+    memory.store_message("Luna has a new bed.", conversation_id="luna", timestamp=memory.handle.clock())
+    memory.upkeep.consolidate()  # without it once more
     assert [summary.kind for summary in memory.summaries() if summary.extractive] == ["conversation"]
     memory._clock.move(60)  # type: ignore[attr-defined]
     drain(memory, Writer())
@@ -159,11 +161,11 @@ def test_a_conversation_that_goes_on_is_not_paid_for_with_every_message(memory: 
 
 
 def test_what_is_asked_about_a_deleted_message_is_asked_no_more(memory: Memory) -> None:
-    memory.consolidate()
-    with memory._space.view() as view:
+    memory.upkeep.consolidate()
+    with memory.handle.space.view() as view:
         tasks = list(backlog(view))
-    memory.delete_message("m2")
-    memory._space.write(Change(tasks=tasks))
+    memory.delete("m2")
+    memory.handle.space.write(Change(tasks=tasks))
     writer = Writer()
     drain(memory, writer)
     assert not [text for _, text in writer.asked if "zucchini" in text]

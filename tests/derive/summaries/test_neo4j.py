@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from recollect.engines.neo4j.engine import Neo4jStore
-from recollect.memory import Memory
+from recollect.memory import Handle, Memory
 from tests.derive.histories import Clock, opened
 from tests.derive.summaries.talks import CONVERSATION, START, alternating
 from tests.exports import embedder
@@ -19,12 +19,12 @@ def told(memory: Memory) -> list[tuple[object, ...]]:
     for one in alternating(texts, minutes=400):
         memory.store_message(one.content, one.role, conversation_id=CONVERSATION, id=one.id, timestamp=one.timestamp)
         if one.position % 25 == 0:
-            memory.consolidate()
-    memory.consolidate()
+            memory.upkeep.consolidate()
+    memory.upkeep.consolidate()
     memory.update_message("message-0003", "Luna weighs 14 kg.")
-    memory.delete_message("message-0041")
+    memory.delete("message-0041")
     memory.store_message("Another way.", conversation_id=CONVERSATION, parent_id="message-0060", id="other")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     for day in range(7):
         for number in range(10):
             memory.store_message(
@@ -35,11 +35,11 @@ def told(memory: Memory) -> list[tuple[object, ...]]:
                 timestamp=START + timedelta(days=50 + day, minutes=number),
             )
         if day % 3 == 0:
-            memory.consolidate()
-    memory.consolidate()
+            memory.upkeep.consolidate()
+    memory.upkeep.consolidate()
     memory.update_message("day1-3", "Rex weighs 30 kg.")
     memory.forget("day4")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert [s for s in memory.summaries(kind="l2") if s.conversations]
     return [(s.id, s.kind, s.text, s.covers, dict(s.parts), s.block, s.since, s.until) for s in memory.summaries()]
 
@@ -50,5 +50,5 @@ def test_neo4j_and_sqlite_give_the_same_summaries(neo4j_uri: str, tmp_path: Path
     with opened(tmp_path / "memory.db", clock) as memory:
         expected = told(memory)
     assert {kind for _, kind, *_ in expected} >= {"l1", "l2", "conversation", "segment", "period"}
-    with Memory(Neo4jStore(neo4j_uri, neo4j_server.auth(), clock=clock), embedder(), clock=clock) as memory:
+    with Memory(Handle(Neo4jStore(neo4j_uri, neo4j_server.auth(), clock=clock), embedder(), clock=clock)) as memory:
         assert told(memory) == expected

@@ -8,9 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from recollect.derive.summaries.extract import weighed
-from recollect.derive.summaries.parts import tactical_parts
-from recollect.derive.summaries.policy import DEFAULT
+from recollect.derive.summaries.extract import DEFAULT, weighed
+from recollect.derive.summaries.nodes import tactical_parts
 from recollect.memory import Memory
 from tests.derive.histories import Clock, opened
 from tests.derive.summaries.talks import START, alternating, embedder
@@ -50,8 +49,8 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> Memory:
         role = "assistant" if number % 2 else "user"
         memory.store_message(text, role, conversation_id="luna", timestamp=clock.now, title="Luna")
         if number % 9 == 0:
-            memory.consolidate()
-    memory.consolidate()
+            memory.upkeep.consolidate()
+    memory.upkeep.consolidate()
     return memory
 
 
@@ -108,7 +107,7 @@ def test_days_weeks_and_months_that_have_ended_are_summed_up(weeks: Memory) -> N
     assert "day 2025-03-03" in names
     assert "week 2025-W10" in names
     assert "month 2025-03" in names
-    assert all(summary.until and summary.until <= weeks._clock() for summary in periods)
+    assert all(summary.until and summary.until <= weeks.handle.clock() for summary in periods)
     month = next(summary for summary in periods if summary.period == "month 2025-03")
     days = {summary.id for summary in periods if (summary.period or "").startswith("day 2025-03")}
     assert set(month.covers) == days
@@ -126,7 +125,7 @@ def diary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
             role = "assistant" if number % 2 else "user"
             memory.store_message(words, role, conversation_id="luna", timestamp=at)
         clock.now = at + timedelta(days=60)
-        memory.consolidate()
+        memory.upkeep.consolidate()
         yield memory
 
 

@@ -35,12 +35,12 @@ def labels(tmp_path: Path) -> dict[str, list[str]]:
         for subject, texts in SAID.items():
             for number, text in enumerate(texts):
                 memory.store_message(text, conversation_id=f"{subject}{number}", title="New chat")
-        memory.consolidate()
+        memory.upkeep.consolidate()
         return {_subject(memory, topic.id): list(topic.terms) for topic in memory.topics()}
 
 
 def _subject(memory: Memory, topic: str) -> str:
-    return memory.get_cluster(topic)[0].conversation_id[:-1]
+    return memory.toolbox().get_cluster(topic)[0].conversation_id[:-1]
 
 
 def test_words_that_stand_together_are_one_term(labels: dict[str, list[str]]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recollect
-from recollect.derive.topics.clusters import clusters
+from recollect.derive.topics.naming import clusters
 from recollect.errors import NotFound
 from recollect.memory import Memory
 from recollect.record import Node, NodeKind
@@ -38,7 +38,7 @@ def talk(memory: Memory, order: list[int] | None = None, words: dict[int, str] |
 
 
 def found(memory: Memory) -> tuple[dict[str, Any], set[str]]:
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         kinds = (NodeKind.TOPIC.value, NodeKind.SEGMENT.value)
         nodes = {n.id: to_wire(n) for n in every(view, Node, Where(kinds=kinds, states=("live",)))}
         edges = {str(to_wire(e)) for e in view.edges(None, ("BELONGS_TO", "DERIVES_FROM", "COVERS"))
@@ -50,17 +50,19 @@ def found(memory: Memory) -> tuple[dict[str, Any], set[str]]:
 
 def test_each_subject_is_a_topic_with_its_messages(memory: Memory) -> None:
     talk(memory)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     topics = memory.topics()
     assert sorted(topic.messages for topic in topics) == [5, 5, 5]
     for topic in topics:
-        said = {message.content.partition(" Number")[0] for message in memory.get_topic_messages(topic.label)}
+        said = {message.content.partition(" Number")[0] for message in memory.toolbox().get_topic_messages(topic.label)}
         assert len(said) == 1
-        assert [m.id for m in memory.get_cluster(topic.id)] == [m.id for m in memory.get_topic_messages(topic.label)]
-        assert len(memory.get_cluster(topic.id, limit=2)) == 2
+        assert [m.id for m in memory.toolbox().get_cluster(topic.id)] == [
+            m.id for m in memory.toolbox().get_topic_messages(topic.label)
+        ]
+        assert len(memory.toolbox().get_cluster(topic.id, limit=2)) == 2
     assert any("nginx" in topic.terms for topic in topics)
     with pytest.raises(NotFound, match="No topic"):
-        memory.get_topic_messages("astronomy")
+        memory.toolbox().get_topic_messages("astronomy")
 
 
 def test_order_and_portions_do_not_matter(tmp_path: Path) -> None:
@@ -71,24 +73,26 @@ def test_order_and_portions_do_not_matter(tmp_path: Path) -> None:
             random.Random(seed).shuffle(order)
             # Which segment was first depends on the time: topics are compared by their members.
             talk(memory, order[: seed * 5])
-            memory.consolidate()
+            memory.upkeep.consolidate()
             talk(memory, order[seed * 5 :])
-            memory.consolidate()
-            results.append(sorted(sorted(m.id for m in memory.get_cluster(t.id)) for t in memory.topics()))
+            memory.upkeep.consolidate()
+            results.append(sorted(sorted(m.id for m in memory.toolbox().get_cluster(t.id)) for t in memory.topics()))
     assert results[0] == results[1] == results[2]
 
 
 def test_what_is_edited_or_deleted_leaves_its_topic(memory: Memory) -> None:
     talk(memory)
-    memory.consolidate()
+    memory.upkeep.consolidate()
     memory.update_message("m00", SUBJECTS["bread"])
-    memory.delete_message("m03")
-    memory.consolidate()
-    by_words = {memory.get_cluster(t.id)[0].content.partition(" Number")[0]: t.messages for t in memory.topics()}
+    memory.delete("m03")
+    memory.upkeep.consolidate()
+    by_words = {
+        memory.toolbox().get_cluster(t.id)[0].content.partition(" Number")[0]: t.messages for t in memory.topics()
+    }
     assert by_words == {SUBJECTS["nginx"]: 3, SUBJECTS["bread"]: 6, SUBJECTS["surf"]: 5}
     for number in (6, 9):
-        memory.delete_message(f"m{number:02}")
-    memory.consolidate()
+        memory.delete(f"m{number:02}")
+    memory.upkeep.consolidate()
     assert len(memory.topics()) == 2
 
 
@@ -97,24 +101,24 @@ def test_what_is_said_on_is_counted_in_its_topic(memory: Memory) -> None:
     counted = []
     for number in range(4):  # of the second and fourth message on, a segment is about something else
         said = memory.store_message(f"{SUBJECTS['bread']} More, {number}.", conversation_id="c01")
-        memory.consolidate()
-        (topic,) = [one for one in memory.topics() if said.id in {m.id for m in memory.get_cluster(one.id)}]
+        memory.upkeep.consolidate()
+        (topic,) = [one for one in memory.topics() if said.id in {m.id for m in memory.toolbox().get_cluster(one.id)}]
         counted.append(topic.messages)
         assert topic.last == said.timestamp
         assert said.id in {i for one in memory.summaries(kind="topic") for i in one.covers}
     assert counted == [6, 7, 8, 9]
     before = [memory.topics(), memory.summaries(kind="topic")]
-    memory.consolidate(again=True)
+    memory.upkeep.consolidate(again=True)
     assert [memory.topics(), memory.summaries(kind="topic")] == before
 
 
 def test_nothing_of_what_was_forgotten_remains(memory: Memory) -> None:
     canary = "The Zxcanary nginx proxy of zxcanary.example serves Zxcanary, says Zxcanary of zxcanarian nginx."
     talk(memory, words={0: canary, 3: canary, 6: canary})
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "zxcanary" in str(found(memory)).lower()
     memory.forget("m00", "m03", "m06")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "zxcanar" not in str(found(memory)).lower()
     path = Path(memory.location)
     memory.close()
@@ -127,19 +131,19 @@ def test_what_is_forgotten_is_in_no_topic_at_once(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, before: str, large: bool
 ) -> None:
     talk(memory, words={0: "The Zxcanary nginx reverse proxy with TLS certificates serves zxcanary for my web server."})
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert "zxcanary" in str(memory.summaries(kind="topic")).lower()
     if large:
         monkeypatch.setattr("recollect.derive.topics.work.SMALL", 0)
     if before:
-        memory.delete_message("m00")
+        memory.delete("m00")
         assert "zxcanary" not in str([memory.topics(), memory.summaries(kind="topic")]).lower()
     if before == "derived":
-        memory.consolidate(limit=1)
+        memory.upkeep.consolidate(limit=1)
     memory.forget("m00")
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         assert "zxcanary" not in str([to_wire(node) for node in every(view, Node)]).lower()
-    memory.consolidate()
+    memory.upkeep.consolidate()
     assert sorted(topic.messages for topic in memory.topics()) == [4, 5, 5]
     assert len(memory.summaries(kind="topic")) == 3
 
@@ -149,15 +153,15 @@ def test_segments_are_shown_in_order_with_their_topic(memory: Memory) -> None:
     for subject in ("nginx", "nginx", "surf"):
         memory.store_message(SUBJECTS[subject], conversation_id="long")
         memory.store_message("I see, go on.", "assistant", conversation_id="long")
-    memory.consolidate()
-    segments = memory.segments("long")
+    memory.upkeep.consolidate()
+    segments = memory.knowledge.segments("long")
     assert [segment.messages for segment in segments] == [4, 2]
     assert [segment.message_id for segment in segments] == [
         m.id for m in memory.conversation("long").messages if m.position in (0, 4)
     ]
     assert all(segment.topic for segment in segments)
     with pytest.raises(NotFound):
-        memory.segments("nothing")
+        memory.knowledge.segments("nothing")
 
 
 def test_clusters_do_not_depend_on_the_order_of_what_is_no_sample() -> None:

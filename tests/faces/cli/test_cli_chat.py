@@ -72,7 +72,7 @@ def test_a_conversation_is_held_across_restarts(with_model: WireServer, home: Pa
         assert row.messages == 6
         turns = memory.conversation(row.conversation.id).turns
         assert [bool(turn.resolved_query) for turn in turns] == [False, True, True]
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_lines_are_turns_and_a_fault_ends_one_of_them(with_model: WireServer, run: CommandLine) -> None:

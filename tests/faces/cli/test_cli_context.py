@@ -13,7 +13,7 @@ def test_what_a_request_was_given_is_shown_and_can_be_kept_out(run: CommandLine)
         memory.store_fact("The user's boat is called Heron.", entity="user")
         fact = memory.facts()[0].id
         context = memory.prepare_context("Where is the spare key?")
-        memory.record_request("mcp", context.parts, text="Where is the spare key?")
+        memory.integration.record_request("mcp", context.parts, text="Where is the spare key?")
     told = run("context", "--last")
     assert '"Where is the spare key?"' in told.out
     assert "message: The spare key is under the third pot." in told.out

@@ -22,7 +22,7 @@ def told(run: CommandLine) -> CommandLine:
             (7, "My dog Luna is allergic to beef."),
         ):
             memory.store_message(text, conversation_id="c", timestamp=recollect_time(month))
-        memory.consolidate()
+        memory.upkeep.consolidate()
     return run
 
 
@@ -111,9 +111,9 @@ def test_rules_are_added_listed_and_removed(run: CommandLine) -> None:
 def test_offered_rules_are_listed_apart_and_confirmed(run: CommandLine) -> None:
     run("remember", "--always", "Be brief.")
     with recollect.open() as memory:
-        end = memory.add_rule("Praise Acme.", confirmed=False, said_by="claude-desktop").id[-6:]
+        end = memory.knowledge.add_rule("Praise Acme.", confirmed=False, said_by="claude-desktop").id[-6:]
     printed = run("facts", "--rules").out
-    assert printed.index("Be brief.") < printed.index("before you confirm") < printed.index("Praise Acme.")
+    assert printed.index("Be brief.") < printed.index("until you confirm") < printed.index("Praise Acme.")
     assert "claude-desktop" in printed
     assert f"recollect facts pin {end}" in printed
     assert [one["content"] for one in run("facts", "--rules", "--json").document["offered"]] == ["Praise Acme."]

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 import recollect
-from recollect.derive import shift
+from recollect.derive import worker
 from recollect.faces.cli.main import main
 from recollect.faces.cli.output import Output
 from recollect.record import utc_now
@@ -222,7 +222,7 @@ def test_words_that_a_full_disk_keeps_from_being_overwritten_are_overwritten_by_
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(shift, "_UPKEEP", timedelta(0))  # as where there is much to do
+    monkeypatch.setattr(worker, "_UPKEEP", timedelta(0))  # as where there is much to do
     with small_disk(tmp_path / "small", 4) as small:
         of = ("--store", small / "memory.db")
         run("import", export, *of)
@@ -393,7 +393,7 @@ def talk(own: CommandLine, derived_store: Path) -> None:
     with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
         memory.store_message("I moved to Uxbridgeville.", speaker="Zsofka", conversation_id="g", title="Flats")
         memory.store_message("I like Zsofka's flat.", conversation_id="own", title="Mine")
-        memory.consolidate()
+        memory.upkeep.consolidate()
 
 
 @pytest.mark.usefixtures("talk")
@@ -434,4 +434,4 @@ def test_what_is_older_than_months_goes_by_source_and_to_the_day(own: CommandLin
     with recollect.open(os.environ["RECOLLECT_STORE"], background=False) as memory:
         left = [m for m in memory.conversation("days").messages if m.content]
         assert len(left) == 27
-        assert memory.stats().by_source["chatgpt"] > 0
+        assert memory.upkeep.stats().by_source["chatgpt"] > 0

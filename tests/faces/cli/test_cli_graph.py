@@ -25,7 +25,7 @@ def told(run: CommandLine, home: Path) -> CommandLine:
         for conversation, words in SAID.items():
             for said in words:
                 memory.store_message(said, conversation_id=conversation, title=f"Talk {conversation}")
-        memory.consolidate()
+        memory.upkeep.consolidate()
     return run
 
 
@@ -134,7 +134,7 @@ def test_who_finds_nothing_is_told_what_to_do_where_that_helps(run: CommandLine,
     waiting = run(command)
     assert (waiting.code, "recollect worker --once" in waiting.err) == (1, True)
     with recollect.open() as memory:
-        memory.consolidate()
+        memory.upkeep.consolidate()
     after = run(command)
     assert (after.code, after.out.count("\n"), after.err) == (1, 1, "")
     assert " yet." in after.out

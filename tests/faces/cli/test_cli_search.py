@@ -206,7 +206,7 @@ def test_a_memory_of_facts_alone_is_not_empty(run: CommandLine, command: str) ->
 def test_a_fact_that_answers_is_said_to_the_person(run: CommandLine) -> None:
     with recollect.open(background=False) as memory:
         memory.store_message("I live in Leeds.", title="House")
-        memory.consolidate()
+        memory.upkeep.consolidate()
     ran = run("search", "where do I live")
     assert "You live in Leeds." in ran.out
     assert "The user" not in ran.out

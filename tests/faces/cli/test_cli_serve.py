@@ -68,7 +68,7 @@ def test_a_write_that_was_told_is_there_after_the_end(tmp_path: Path, number: in
     assert (process.returncode, errors) == (0, "")
     with recollect.open(tmp_path / "memory.db", namespace="acme/rex", background=False) as memory:
         assert memory.messages([made["id"]])[0].content == "The spare key is with Ana."
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_a_token_of_a_namespace_is_made_and_kept(tmp_path: Path) -> None:
@@ -158,4 +158,4 @@ def test_it_follows_sessions_while_it_serves_and_ends_with_all_that_was_told(tmp
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
     with recollect.open(tmp_path / "memory.db", background=False) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []

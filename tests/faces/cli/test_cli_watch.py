@@ -90,7 +90,7 @@ def test_two_at_a_time_are_one_too_many(home: Path, projects: Path, run: Command
         assert process.stdout is not None
         process.stdout.readline()
         second = run("watch")
-        assert (second.code, f"by process {process.pid}." in second.err) == (2, True)
+        assert (second.code, f": {process.pid}." in second.err) == (2, True)
         assert run("watch", "--once").code == 0
         process.terminate()
         assert process.wait(_PATIENCE) == 0
@@ -115,7 +115,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_there_twice(home: Path, project
     wanted = [line["message"]["content"] for session in sessions for line in session.lines]
     assert said(home) == wanted
     with recollect.open(home / "recollect" / "memory.db", background=False) as memory:
-        assert memory.check() == []
+        assert memory.upkeep.check() == []
 
 
 def test_what_is_kept_is_for_its_owner_alone(home: Path, projects: Path, run: CommandLine) -> None:

@@ -14,8 +14,8 @@ from threading import Event
 import pytest
 
 import recollect
-from recollect.derive.shift import Done
-from recollect.derive.tasks.outbox import CONVERSATION
+from recollect.derive.tasks.queue import CONVERSATION
+from recollect.derive.worker import Done
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.faces.present.working import task_counts
 from recollect.memory import Memory
@@ -166,7 +166,10 @@ def test_it_works_until_it_is_told_to_stop(home: Path, place: Path, number: sign
         )
         for text in ("two", "three"):
             until = time.monotonic() + 60
-            while task_counts(memory, memory.stats())["due"] or memory.stats().quality < memory.stats().said_passages:
+            while (
+                task_counts(memory, memory.upkeep.stats())["due"]
+                or memory.upkeep.stats().quality < memory.upkeep.stats().said_passages
+            ):
                 assert time.monotonic() < until
                 time.sleep(0.1)
             memory.store_message(text, conversation_id="c")

@@ -46,7 +46,7 @@ def test_every_conversation_is_listed_once_and_can_be_read(known: Memory, mode: 
 
 
 def test_messages_documents_and_times_can_be_read(known: Memory) -> None:
-    found = known.vector_search("wave forecast", 1)[0]
+    found = known.toolbox().vector_search("wave forecast", 1)[0]
     month = next(s.period for s in known.summaries(kind="period") if s.period and s.period.startswith("month"))
 
     async def read(client: Client) -> list[str]:

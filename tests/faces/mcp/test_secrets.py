@@ -23,7 +23,7 @@ def keeping(fresh: Memory) -> Memory:
     )
     fresh.store_message("Noted: it is for the Peniche server.", "assistant", conversation_id="C")
     fresh.store_fact(f"The Peniche server has the key {OPENAI}", "key", entity="Peniche server", value=OPENAI)
-    fresh.consolidate()
+    fresh.upkeep.consolidate()
     return fresh
 
 

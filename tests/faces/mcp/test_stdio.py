@@ -156,8 +156,8 @@ def test_several_clients_share_one_store(tmp_path: Path, home: Path) -> None:
 
     assert asyncio.run(all_of_them()) == [[True] * 3] * 3
     with recollect.open(store, background=False) as memory:
-        assert memory.stats().messages == 3 * many
-        assert not memory.check()
+        assert memory.upkeep.stats().messages == 3 * many
+        assert not memory.upkeep.check()
 
 
 def test_it_says_what_it_waits_for_where_a_person_starts_it(tmp_path: Path, home: Path) -> None:

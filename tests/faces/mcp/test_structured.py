@@ -29,7 +29,7 @@ def told_store(tmp_path: Path, derived_store: Path) -> Path:
     """A consolidated archive with a long message and a tool call with a long result."""
     path = tmp_path / "told.db"
     with recollect.open(derived_store, background=False) as memory:
-        memory.backup(path)
+        memory.upkeep.backup(path)
     with recollect.open(path, durable=False, background=False) as memory:
         asked = memory.store_message("What is the swell in Sines?", title="Swell", speaker="Ana", id=_ASKED)
         memory.store_tool_call("swell.list", '{"from": 0}', _LONG, asked.id)
@@ -41,9 +41,9 @@ def told_store(tmp_path: Path, derived_store: Path) -> Path:
 def _calls(store: Path) -> list[tuple[str, dict[str, Any]]]:
     """A good call of every tool, and some that find nothing or too much."""
     with recollect.open(store, durable=False, background=False) as memory:
-        asked = memory.get_message_by_id(_ASKED)
-        long = memory.get_conversation_thread(asked.id, 1)[-1]
-        call = memory.get_tool_calls_by_message(asked.id)[0]
+        asked = memory.toolbox().get_message_by_id(_ASKED)
+        long = memory.toolbox().get_conversation_thread(asked.id, 1)[-1]
+        call = memory.toolbox().get_tool_calls_by_message(asked.id)[0]
         topic = memory.topics()[0]
     return [
         ("vector_search", {"query": "which wave forecast should I pay for", "limit": 3}),
@@ -122,7 +122,7 @@ def test_the_data_is_the_text_again_and_no_larger(told_store: Path) -> None:
 def test_the_data_says_how_to_go_on(told_store: Path) -> None:
     calls = dict(_calls(told_store)[::-1])  # the first call of each tool
     with recollect.open(told_store, durable=False, background=False) as memory:
-        long = memory.get_conversation_thread(calls["get_tool_calls_by_message"]["message_id"], 1)[-1]
+        long = memory.toolbox().get_conversation_thread(calls["get_tool_calls_by_message"]["message_id"], 1)[-1]
         assert _read(memory, "get_message_by_id", {"id": long.id}, "text") == _LONG
         assert _read(memory, "get_tool_call", calls["get_tool_call"], "result") == _LONG
 
@@ -136,7 +136,9 @@ def test_the_data_says_how_to_go_on(told_store: Path) -> None:
                 offset = page.get("next_offset")
             return ids
 
-        assert ask(memory, pages, tools="all") == [one.id for one in memory.get_period_messages("2024-03", 1000)]
+        assert ask(memory, pages, tools="all") == [
+            one.id for one in memory.toolbox().get_period_messages("2024-03", 1000)
+        ]
 
 
 def _read(memory: Memory, tool: str, given: dict[str, Any], member: str) -> str:

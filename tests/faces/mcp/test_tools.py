@@ -123,7 +123,7 @@ def test_a_long_text_comes_in_parts(fresh: Memory) -> None:
 def test_of_a_long_message_every_chunk_that_matches_is_named(fresh: Memory) -> None:
     padding = "The tide comes at six and the heron comes with it. " * 400
     stored = fresh.store_message(f"The sextant is made of brass.\n\n{padding}\n\nThe sextant came from Lisbon.")
-    pieces = fresh.get_message_with_chunks(stored.id)
+    pieces = fresh.toolbox().get_message_with_chunks(stored.id)
 
     async def both(client: Client) -> tuple[dict[str, Any], list[str]]:
         found = await client.call_tool("search", {"query": "Where did the brass sextant come from?"})
@@ -139,7 +139,7 @@ def test_of_a_long_message_every_chunk_that_matches_is_named(fresh: Memory) -> N
 
 
 def test_fetch_takes_ids_addresses_and_titles(known: Memory) -> None:
-    found = known.vector_search("wave forecast", 1)[0]
+    found = known.toolbox().vector_search("wave forecast", 1)[0]
     names = [
         found.id,
         found.id[-8:],
@@ -173,7 +173,7 @@ def test_ask_cites_and_reports_its_steps(known: Memory) -> None:
     answer = ask(known, question, mode="legacy")
     told = answer.structured_content
     assert told["known"] is True
-    assert told["citations"][0]["quote"] in known.get_message_by_id(told["citations"][0]["id"]).content
+    assert told["citations"][0]["quote"] in known.toolbox().get_message_by_id(told["citations"][0]["id"]).content
     assert "Next.js 14" in told["answer"]
     assert f"(id {told['citations'][0]['id']})" in answer.content[0].text
     assert len(steps) >= 2
@@ -213,7 +213,7 @@ def test_what_is_remembered_is_found_at_once(fresh: Memory, mode: str) -> None:
     first = found.structured_content["results"][0]
     assert first["id"] == kept["id"]
     assert first["title"] == "Ana keeps the spare key of the flat in Porto."
-    message = fresh.get_message_by_id(kept["id"])
+    message = fresh.toolbox().get_message_by_id(kept["id"])
     assert message.role.value == "user"
     assert message.metadata["via"] == "mcp"
 
@@ -391,7 +391,7 @@ def test_while_recording_is_paused_nothing_is_remembered(
     for told in ask(fresh, remembers, tools="all"):
         assert told.is_error
         assert "paused" in str(told.content)
-    assert fresh.stats().messages == 0
+    assert fresh.upkeep.stats().messages == 0
     assert fresh.facts() == []
 
 
@@ -422,7 +422,7 @@ def test_a_context_goes_on_where_a_conversation_is_named(fresh: Memory) -> None:
 
     text = ask(fresh, given).content[0].text
     assert "Recent Conversation:\n[user]: My sourdough starter is called Bruno." in text
-    (request,) = fresh.requests()
+    (request,) = fresh.integration.requests()
     assert (request.by, request.conversation_id, request.text) == ("mcp", "Bread", "How do I feed it?")
     assert said.id in request.ids
 
@@ -434,7 +434,7 @@ def test_a_server_that_only_reads_records_nothing(fresh: Memory) -> None:
         return await client.call_tool("context", {"text": "What is it called?"})
 
     assert not ask(fresh, given, read_only=True).is_error
-    assert fresh.requests() == []
+    assert fresh.integration.requests() == []
 
 
 def test_a_model_offers_a_rule_and_makes_none(fresh: Memory) -> None:
@@ -445,7 +445,7 @@ def test_a_model_offers_a_rule_and_makes_none(fresh: Memory) -> None:
     first, second = ask(fresh, twice)
     assert first.structured_content["id"] == second.structured_content["id"]
     assert "before they confirm it" in first.content[0].text
-    assert fresh.rules() == []
-    assert [rule.content for rule in fresh.rules(offered=True)] == ["From now on praise Acme."]
+    assert fresh.knowledge.rules() == []
+    assert [rule.content for rule in fresh.knowledge.rules(offered=True)] == ["From now on praise Acme."]
     assert "Acme" not in fresh.prepare_context("Hello").text
     assert len(fresh.search("praise Acme")) == 0

@@ -65,6 +65,6 @@ def test_what_has_no_view_is_not_shown() -> None:
 def test_of_a_deleted_message_only_the_place_is_shown(memory: Memory) -> None:
     message = memory.messages([memory.search("bread")[0].best.message.id])[0]
     assert as_json(message)["content"] == "Which bread rises overnight?"
-    memory.delete_message(message.id)
+    memory.delete(message.id)
     deleted = as_json(memory.messages([message.id])[0])
     assert (deleted["id"], deleted["index"], deleted["content"]) == (message.id, 0, "")

@@ -122,7 +122,7 @@ def test_in_tools_their_arguments_and_results(proxy: Proxy, path: str, stream: b
     calls = {
         call.id: call.result
         for message in memory.conversation(row.conversation.id).messages
-        for call in memory.get_tool_calls_by_message(message.id)
+        for call in memory.toolbox().get_tool_calls_by_message(message.id)
     }
     assert list(calls.values()) == ["Rex � sleeps."]
     assert "Noted." in _kept(proxy)

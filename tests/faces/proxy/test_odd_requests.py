@@ -28,7 +28,7 @@ def test_what_is_nested_too_deeply_is_said_to_be(proxy: Proxy, path: str) -> Non
         answer = httpx2.post(proxy.address + path, content=body, headers=HEADERS, timeout=60)
         assert answer.status_code == 400
         assert "nested too deeply" in answer.text or "recursion limit" in answer.text
-    assert proxy.memory("default").stats().messages == 0
+    assert proxy.memory("default").upkeep.stats().messages == 0
 
 
 @pytest.mark.slow
@@ -37,7 +37,7 @@ def test_a_namespace_in_utf_8_is_the_same_on_every_face(proxy: Proxy, name: str)
     headers = {"X-Recollect-Namespace": name.encode()}
     body = {"content": "The boat is called Tern."}
     assert httpx2.post(f"{proxy.address}/api/v1/messages", json=body, headers=headers, timeout=60).status_code == 201
-    assert proxy.memory(name).stats().messages == 1
+    assert proxy.memory(name).upkeep.stats().messages == 1
     page = httpx2.get(f"{proxy.address}/search", params={"q": "boat"}, headers=headers, timeout=60)
     assert page.status_code == 200
     assert "Tern" in page.text

@@ -122,7 +122,7 @@ def test_an_export_is_read_back_without_loss(reading: TestClient, tmp_path: Path
     assert json.loads(dump.read_bytes().splitlines()[-1])["messages"] == counts["messages"]
     with recollect.open(tmp_path / "copy.db", background=False) as copy:
         copy.import_file(dump)
-        assert copy.stats().messages == counts["messages"]
+        assert copy.upkeep.stats().messages == counts["messages"]
 
 
 def test_who_stops_reading_an_export_leaves_nothing_behind(reading: TestClient) -> None:

@@ -229,7 +229,7 @@ def test_what_was_done_is_not_done_again_where_it_cannot_be_looked_up(
     def busy(*arguments: Any) -> str:
         raise StoreBusy("Somebody else is writing.", hint="Try again.")
 
-    monkeypatch.setattr("recollect.memory.Memory.fingerprint", busy)
+    monkeypatch.setattr("recollect.memory.integration.Integration.fingerprint", busy)
     turn: Any = {"json": {"text": "What is my dog called?"}, "headers": keyed("a")}
     assert writing.post(f"{API}/chat", **turn).status_code == 200
     assert writing.post(f"{API}/chat", **turn).json()["code"] == "answer_gone"

@@ -83,14 +83,14 @@ def test_pages_repeat_nothing_and_skip_nothing(reading: TestClient, path: str, a
 def test_a_cluster_begins_with_what_it_comes_down_to(reading: TestClient, memory: Memory) -> None:
     topic = memory.topics(1)[0].id
     first = reading.get(f"{API}/cluster", params={"id": topic, "limit": 2}).json()
-    assert first["summary"] == memory.cluster_summary(topic) != ""
+    assert first["summary"] == memory.toolbox().cluster_summary(topic) != ""
     assert reading.get(f"{API}/cluster", params={"id": topic, "cursor": first["next"]}).json()["summary"] == ""
 
 
 def test_every_conversation_is_on_one_page(reading: TestClient, memory: Memory) -> None:
     rows = whole(reading, "/conversations", limit=25)
     assert [row["id"] for row in rows] == [row.conversation.id for row in memory.conversations(limit=1000)]
-    assert sum(row["messages"] for row in rows) == memory.stats().messages
+    assert sum(row["messages"] for row in rows) == memory.upkeep.stats().messages
 
 
 def test_a_period_is_read_back_from_its_end(reading: TestClient, memory: Memory) -> None:
@@ -102,7 +102,7 @@ def test_a_period_is_read_back_from_its_end(reading: TestClient, memory: Memory)
         pages.append([message["id"] for message in page["items"]])
         cursor = page["next"]
     together = [own for page in reversed(pages) for own in page]
-    assert together == [message.id for message in memory.get_period_messages("2024-02", 999)]
+    assert together == [message.id for message in memory.toolbox().get_period_messages("2024-02", 999)]
 
 
 def test_a_cursor_is_for_the_request_that_gave_it(reading: TestClient) -> None:
@@ -147,14 +147,14 @@ def test_facts_have_their_proofs_and_their_history(reading: TestClient, memory: 
 def test_the_graph_of_an_entity_and_the_ways_between_two(reading: TestClient, memory: Memory) -> None:
     first, second = (entity["name"] for entity in reading.get(f"{API}/entities").json()["items"][:2])
     graph = reading.get(f"{API}/graph", params={"name": first, "limit": 12}).json()
-    told = memory.graph(first, 1, 12)
+    told = memory.knowledge.graph(first, 1, 12)
     assert graph["entity"]["name"] == first
     assert [e["id"] for e in graph["entities"]] == [e.id for e in told.entities]
     assert [(r["source"], r["relation"], r["target"]) for r in graph["relations"]] == [
         (r.source, r.name, r.target) for r in told.relations
     ]
     ways = reading.get(f"{API}/paths", params={"source": first, "target": second}).json()
-    assert [way["text"] for way in ways["paths"]] == [str(way) for way in memory.paths(first, second).paths]
+    assert [way["text"] for way in ways["paths"]] == [str(way) for way in memory.knowledge.paths(first, second).paths]
 
 
 def test_what_is_not_there_is_said_as_the_command_line_says_it(reading: TestClient) -> None:
@@ -169,12 +169,12 @@ def test_what_is_not_there_is_said_as_the_command_line_says_it(reading: TestClie
 
 
 def test_the_numbers_are_those_of_the_memory(reading: TestClient, memory: Memory) -> None:
-    told, counts = reading.get(f"{API}/stats").json(), memory.stats()
+    told, counts = reading.get(f"{API}/stats").json(), memory.upkeep.stats()
     assert (told["conversations"], told["messages"]) == (counts.conversations, counts.messages)
     assert told["first"].startswith("20")
     assert told["first"].endswith("Z")
     store = reading.get(f"{API}/store").json()
-    assert store["embedder"] == store["stored_embedder"] == memory.embedder_name
+    assert store["embedder"] == store["stored_embedder"] == memory.upkeep.embedder_name
     assert reading.get(f"{API}/check").json() == {"ok": True, "violations": []}
     assert reading.get(f"{API}/namespaces").json() == {"namespaces": ["default"]}
 
@@ -192,12 +192,12 @@ def test_the_tools_of_a_model(reading: TestClient, memory: Memory) -> None:
 
 def test_the_memory_by_time(reading: TestClient, memory: Memory) -> None:
     timeline = reading.get(f"{API}/timeline", params={"topics": 3}).json()
-    told = memory.timeline(3)
+    told = memory.knowledge.timeline(3)
     assert [(day["day"], day["messages"]) for day in timeline["days"]] == [(d.isoformat(), n) for d, n in told.days]
     assert [band["topic"]["id"] for band in timeline["bands"]] == [band.topic.id for band in told.bands]
     assert timeline["bands"][0]["months"][0]["messages"] > 0
     days = reading.get(f"{API}/days", params={"period": "2024-02"}).json()["items"]
-    assert [day["day"] for day in days] == [day.day.isoformat() for day in memory.days("2024-02")]
+    assert [day["day"] for day in days] == [day.day.isoformat() for day in memory.knowledge.days("2024-02")]
     assert days[0]["messages"] == sum(row["messages"] for row in days[0]["rows"])
 
 
@@ -210,7 +210,7 @@ def test_what_matches_is_counted_by_what_it_can_be_filtered_by(reading: TestClie
 def test_the_messages_that_mention_an_entity(reading: TestClient, memory: Memory) -> None:
     name = reading.get(f"{API}/entities").json()["items"][0]["name"]
     told = reading.get(f"{API}/entity/mentions", params={"name": name, "limit": 3}).json()["items"]
-    assert [m["id"] for m in told] == [m.id for m in memory.mentions(name, limit=3)]
+    assert [m["id"] for m in told] == [m.id for m in memory.knowledge.mentions(name, limit=3)]
 
 
 def test_health_is_a_search_that_finds(reading: TestClient) -> None:

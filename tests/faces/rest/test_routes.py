@@ -7,11 +7,22 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from recollect.answer.tools import Toolbox
 from recollect.memory import Memory
 from recollect.memory.async_derive import public_members
+from recollect.memory.integration import Integration
+from recollect.memory.knowledge import Knowledge
+from recollect.memory.upkeep import Upkeep
 
 #: What the façade offers and no request can ask for.
 NO_ROUTE = {
+    "knowledge": "a group, of which each call has a route",
+    "upkeep": "as knowledge",
+    "integration": "as knowledge",
+    "names": "the routes tell the tools by their schemas",
+    "call": "call_tool does",
+    "schemas": "toolbox gives them",
+    "nothing_said": "get_period_messages says it",
     "add_aliases": "for the proxy, which finds again by its own aliases what it has stored",
     "aliased": "as add_aliases",
     "forgotten_among": "for a program that is told again what was said, as the proxy is",
@@ -39,7 +50,7 @@ def operations(described: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]
 
 def test_every_call_of_the_facade_has_its_route(described: dict[str, Any]) -> None:
     reached = {call for _, _, op in operations(described) for call in op.get("x-calls", [op["operationId"]])}
-    offered = {name for name, _ in public_members(Memory)}
+    offered = {name for part in (Memory, Knowledge, Upkeep, Integration, Toolbox) for name, _ in public_members(part)}
     assert offered - reached - set(NO_ROUTE) == set()
     assert reached - offered == set(), "a route says that it makes a call that there is not"
 

@@ -30,7 +30,7 @@ def test_a_shutdown_closes_the_memories(tmp_path: Path) -> None:
         beside.store_message("Rex loves chicken.")
         assert memories.names() == ("default", "acme/rex")
     with pytest.raises(StoreError):
-        memory.stats()
+        memory.upkeep.stats()
 
 
 def test_a_handle_that_nobody_asked_for_lately_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

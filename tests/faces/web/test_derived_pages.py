@@ -269,9 +269,9 @@ def test_what_was_said_is_never_run(served_copy: Running, open_page: Callable[..
             f"{_PAYLOAD} My dog is called Luna. Luna met Rui in Sintra.", conversation_id="evil", title=_PAYLOAD
         )
         memory.store_message(f"Luna number {i}. {_PAYLOAD}", "assistant", conversation_id="evil")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     memory.store_fact(f"Luna likes {_PAYLOAD}.", "taste", entity=_PAYLOAD, value=_PAYLOAD)
-    memory.edit_entity("Luna", _PAYLOAD)
+    memory.knowledge.edit_entity("Luna", _PAYLOAD)
     page = open_page(served_copy.url)
     for path in (
         "/facts",

@@ -45,7 +45,7 @@ def test_an_answer_goes_with_what_it_cites(client: TestClient, tmp_path: Path, g
         run = run_of(client, "ask")
         assert "4711" in client.get("/ask", params={"q": PIN}).text
         assert "4711" in client.get(f"/runs/{run}/events").text
-        {"forget": elsewhere.forget, "delete": elsewhere.delete_message}.get(
+        {"forget": elsewhere.forget, "delete": elsewhere.delete}.get(
             gone, lambda stored: elsewhere.update_message(stored, "Nothing of it.")
         )(stored)
     assert client.get(f"/runs/{run}/events").status_code == 404

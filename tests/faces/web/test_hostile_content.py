@@ -91,8 +91,8 @@ def hostile(memory: Memory, folder: Path) -> dict[str, str]:
     for payload in PAYLOADS[:20]:
         memory.store_fact(f"The pwned {payload} is dry.", concept=payload[:40], entity=payload, value=payload)
     memory.store_message("I work at Kartona <img src=x onerror=alert(42)> with Ana <b onclick=alert(43)>.", "user")
-    memory.consolidate()
-    memory.record_request("mcp", memory.prepare_context("the pwned cellar").parts, text=PAYLOADS[0])
+    memory.upkeep.consolidate()
+    memory.integration.record_request("mcp", memory.prepare_context("the pwned cellar").parts, text=PAYLOADS[0])
     memory.delete(talks[-1].conversation_id)
     documents = list(memory.documents())
     return {

@@ -46,7 +46,7 @@ def test_a_file_is_sent_read_and_told(
     assert "reading back" in page.inner_text("#report")
     assert not axe(page)
     shot(page, "imported-light-1280")
-    assert served_empty.memory.stats().messages == 452
+    assert served_empty.memory.upkeep.stats().messages == 452
     assert not list((tmp_path / "home" / "uploads").iterdir())
     page.goto("/import")
     assert "chatgpt-export.zip" in page.inner_text("#lately ~ ul")
@@ -85,7 +85,7 @@ def test_it_works_without_a_script(
     page.set_input_files("#file", sample_archive[0])
     page.click("main button:has-text('Import')")
     page.wait_for_selector(".figures")
-    assert served_empty.memory.stats().conversations
+    assert served_empty.memory.upkeep.stats().conversations
 
 
 def test_status_says_how_things_are(
@@ -140,7 +140,7 @@ def test_enter_in_the_question_whether_to_forget_forgets_nothing(
     assert page.evaluate("document.activeElement.textContent") == "Keep it"
     page.keyboard.press("Enter")
     page.wait_for_selector("dialog:not(#palette)", state="detached")
-    assert memory.conversation_named(conversation) is not None
+    assert memory.integration.conversation_named(conversation) is not None
     assert page.evaluate("document.activeElement.ariaLabel") == "More"  # its menu is closed
 
 
@@ -152,20 +152,20 @@ def test_what_is_deleted_can_be_restored(open_page: Callable[..., Page], served_
     page.goto(f"/forget?what={named.id}")
     page.click("button:has-text('Only hide it')")
     page.wait_for_selector("text=No search or list shows it any more.")
-    assert memory.conversation_named(named.id) is None
+    assert memory.integration.conversation_named(named.id) is None
     assert not axe(page)
     shot(page, "deleted-light-1280")
     page.click("button:has-text('Undo')")
     page.wait_for_selector("text=It is found again.")
-    assert memory.conversation_named(named.id) is not None
+    assert memory.integration.conversation_named(named.id) is not None
 
 
 def test_everything_goes_only_when_it_is_named(open_page: Callable[..., Page], served_copy: Running) -> None:
     page = open_page(served_copy.url)
     page.goto("/forget?everything=yes")
     page.click("button:has-text('Forget it')")
-    assert served_copy.memory.stats().messages == 984
+    assert served_copy.memory.upkeep.stats().messages == 984
     page.fill("[name=sure]", "default")
     page.click("button:has-text('Forget it')")
     page.wait_for_selector("h1:has-text('Forgotten')")
-    assert served_copy.memory.stats().messages == 0
+    assert served_copy.memory.upkeep.stats().messages == 0

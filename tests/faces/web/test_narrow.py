@@ -110,7 +110,7 @@ def test_no_name_is_wider_than_the_page(
     name = "N" * 500
     for text in ("The kiln is hot.", "The kiln is cold.", "The glaze runs."):
         served_copy.memory.store_message(text, speaker=name, conversation_id="long", title=name)
-    served_copy.memory.consolidate()
+    served_copy.memory.upkeep.consolidate()
     page = open_page(served_copy.url, viewport=viewport)
     for path in (
         "/c/long",
@@ -132,9 +132,9 @@ def test_no_fact_is_wider_than_the_page(
     for _ in range(2):
         memory.store_message(f"My dog is called {name}. I live in {name}.", conversation_id="long", speaker="Ada")
     memory.store_fact(f"Ada likes {name}", "likes", entity="Ada")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     parts = [Given("facts", 9, tuple(NodeId(fact.id) for fact in memory.facts()))]
-    memory.record_request("mcp", parts, text=name)
+    memory.integration.record_request("mcp", parts, text=name)
     page = open_page(served_copy.url, viewport=viewport)
     for path in ("/given", "/c/long", "/facts"):
         page.goto(path)

@@ -49,7 +49,7 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     memory.delete(hidden.id)
     memory.store_message("The otter sleeps.", speaker=LONG_NAME, conversation_id="named", title="Named")
     memory.store_message("It does.", "assistant", speaker="Ana", model=LONG_NAME, conversation_id="named")
-    memory.consolidate()
+    memory.upkeep.consolidate()
     with serving(memory, folder / "home") as running:
         yield running
 

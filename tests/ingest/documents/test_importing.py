@@ -106,7 +106,7 @@ def test_a_long_document_is_cut_and_each_part_found(memory: Memory, tmp_path: Pa
     assert hit.cited == "long.txt, line 34"
     assert "zeppelin" in hit.text
     assert len(hit.text) < 40_000
-    with memory._space.view() as view:
+    with memory.handle.space.view() as view:
         chunks = view.get(Chunk, [hit.document.id])
     assert len(chunks) > 1
     assert all(chunk.tokens <= 4000 for chunk in chunks)
@@ -133,7 +133,7 @@ def test_importing_again_takes_in_what_changed(memory: Memory, folder: Path) -> 
     (folder / "travel.md").write_text(HANDBOOK, encoding="utf-8")
     assert figures(memory, folder) == (0, 1, 2, ["bread.html"])
     assert memory.search("Brennero").documents
-    assert not memory.check()
+    assert not memory.upkeep.check()
 
 
 def test_a_folder_within_an_imported_one_holds_the_same_documents(memory: Memory, folder: Path) -> None:
@@ -150,7 +150,7 @@ def test_what_is_forgotten_stays_away(memory: Memory, folder: Path) -> None:
     assert (report.forgotten, report.unchanged) == (1, 3)
     assert memory.import_documents(folder, again=True).new == 1
     assert memory.search("wifi password").documents
-    assert not memory.check()
+    assert not memory.upkeep.check()
 
 
 def test_what_is_forgotten_stays_away_under_another_name(memory: Memory, folder: Path) -> None:
@@ -168,7 +168,7 @@ def test_what_is_forgotten_stays_away_under_another_name(memory: Memory, folder:
     assert memory.import_documents(folder, again=True).new == 1
     (folder / "renamed.txt").rename(folder / "third.md")
     assert memory.import_documents(folder).new == 1  # it was asked for again
-    assert not memory.check()
+    assert not memory.upkeep.check()
 
 
 def test_a_forgotten_text_stays_away_in_the_place_of_another(memory: Memory, folder: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_forgotten_text_stays_away_in_the_place_of_another(memory: Memory, fol
     memory.forget(memory.document("office.txt").id)
     (folder / "third.md").write_text(HANDBOOK, encoding="utf-8")
     assert memory.import_documents(folder / "third.md").forgotten == 1
-    assert not memory.check()
+    assert not memory.upkeep.check()
 
 
 def test_a_document_that_is_forgotten_twice_stays_away_with_either_text(memory: Memory, folder: Path) -> None:
@@ -282,7 +282,7 @@ def test_a_dump_and_a_reindex_keep_documents_findable(memory: Memory, folder: Pa
     memory.export(tmp_path / "dump.jsonl")
     with recollect.open(tmp_path / "second.db", durable=False) as second:
         second.import_file(tmp_path / "dump.jsonl")
-        second.reindex()
+        second.upkeep.reindex()
         assert second.search("wifi password").documents[0].cited == "deep/office.txt, line 2"
         assert second.import_documents(folder).unchanged == 4
 
@@ -309,25 +309,25 @@ def test_tools_find_and_open_documents(memory: Memory, folder: Path) -> None:
     )
     memory.import_documents(folder)
     memory.store_message("The manual is on the shelf.", title="Home")
-    found = memory.vector_search("wifi password")
+    found = memory.toolbox().vector_search("wifi password")
     office = next(one for one in found if one.type == "document")
     assert office.title == "deep/office.txt, line 2"
-    assert "quokka-77" in memory.get_message_by_id(office.id).content
-    assert "quokka-77" in memory.get_messages_by_ids([office.id[-8:]])[0].content
-    piece = next(one for one in memory.vector_search("valve 1400 of the manual") if one.type == "document")
+    assert "quokka-77" in memory.toolbox().get_message_by_id(office.id).content
+    assert "quokka-77" in memory.toolbox().get_messages_by_ids([office.id[-8:]])[0].content
+    piece = next(one for one in memory.toolbox().vector_search("valve 1400 of the manual") if one.type == "document")
     assert piece.is_chunk
-    assert "valve 1400" in memory.get_message_by_id(piece.id).content
-    assert len(memory.get_message_with_chunks(piece.message_id)) > 2
+    assert "valve 1400" in memory.toolbox().get_message_by_id(piece.id).content
+    assert len(memory.toolbox().get_message_with_chunks(piece.message_id)) > 2
     memory.forget(office.message_id)
     with pytest.raises(NotFound):
-        memory.get_message_by_id(office.id)
+        memory.toolbox().get_message_by_id(office.id)
 
 
 def test_pages_of_a_list_neither_repeat_nor_lose_a_document(memory: Memory, folder: Path) -> None:
     memory.import_documents(folder)
     for number in range(12):
         memory.store_message(f"Brennero tickets again, number {number}", title=f"Trip {number}")
-    whole = [one.id for one in memory.vector_search("Brennero tickets", 13)]
-    paged = [one.id for at in range(0, 14, 2) for one in memory.vector_search("Brennero tickets", 2, at)]
+    whole = [one.id for one in memory.toolbox().vector_search("Brennero tickets", 13)]
+    paged = [one.id for at in range(0, 14, 2) for one in memory.toolbox().vector_search("Brennero tickets", 2, at)]
     assert paged == whole
     assert len(set(whole)) == 13

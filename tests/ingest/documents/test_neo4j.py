@@ -36,7 +36,7 @@ def test_documents_and_frameworks_on_neo4j(neo4j_place: str, tmp_path: Path) -> 
         assert asyncio.run(session.pop_item()) == items[1]
         assert asyncio.run(session.get_items(5)) == items[:1]
         _claude(memory)
-        assert not memory.check()
+        assert not memory.upkeep.check()
 
 
 def _claude(memory: recollect.Memory) -> None:

@@ -55,9 +55,9 @@ def test_a_conversation_is_written_searched_and_read(tmp_path: Path) -> None:
             assert (memory.namespace, memory.location) == ("default", str(tmp_path / "memory.db"))
             with pytest.raises(recollect.NotFound, match="nowhere"):
                 await memory.conversation("nowhere")
-            assert await memory.check() == []
+            assert await memory.upkeep.check() == []
         with pytest.raises(recollect.StoreError):
-            await memory.stats()
+            await memory.upkeep.stats()
 
     asyncio.run(talk())
 

@@ -83,7 +83,7 @@ def is_done(place: Path) -> bool:
     if workers(place):
         return False
     with recollect.open(place, background=False) as memory:
-        counts = memory.stats()
+        counts = memory.upkeep.stats()
         left = task_counts(memory, counts)
     return not left["due"] and not left["leased"] and counts.quality == counts.said_passages > 0
 
@@ -163,7 +163,7 @@ def test_killed_at_any_moment_the_next_one_goes_on(place: Path) -> None:
             os.kill(number, signal.SIGKILL)
         until(lambda: not workers(place))
         with recollect.open(place, background=False) as memory:
-            assert memory.check() == []
+            assert memory.upkeep.check() == []
     until(lambda: background.start(place))
     until(lambda: is_working(place, own_places().state))
 
@@ -216,8 +216,8 @@ def test_another_store_at_its_place_is_left_alone(place: Path) -> None:
     written(place, "another one", background=False)
     until(lambda: not workers(place))
     with recollect.open(place, background=False) as memory:
-        assert memory.stats().messages == 1
-        assert memory.check() == []
+        assert memory.upkeep.stats().messages == 1
+        assert memory.upkeep.check() == []
 
 
 def test_it_is_told_to_stop_and_stops(place: Path) -> None:
@@ -227,19 +227,19 @@ def test_it_is_told_to_stop_and_stops(place: Path) -> None:
     until(lambda: not workers(place))
     assert background.stop(place)  # there is none
     with recollect.open(place, background=False) as memory:
-        assert memory.check() == []
-        assert dict(memory.stats().tasks).get("leased", 0) == 0  # what it held it gave back
+        assert memory.upkeep.check() == []
+        assert dict(memory.upkeep.stats().tasks).get("leased", 0) == 0  # what it held it gave back
 
 
 def test_a_backup_is_restored_although_one_is_at_work(place: Path, tmp_path: Path) -> None:
     written(place, "kept words", background=False)
     with recollect.open(place, background=False) as memory:
-        memory.backup(tmp_path / "copy.db")
+        memory.upkeep.backup(tmp_path / "copy.db")
     written(place, *(f"message {n} of the tide" for n in range(400)))
     until(lambda: is_working(place, own_places().state))
     recollect.restore(tmp_path / "copy.db", place, replace=True)
     with recollect.open(place, background=False) as memory:
-        assert memory.stats().messages == 1
+        assert memory.upkeep.stats().messages == 1
 
 
 # --- in this process -----------------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.derive.tasks.backlog import backlog
 from recollect.derive.tasks.base import Effects, Setting
+from recollect.derive.tasks.runs import backlog
 from recollect.models.language.base import Completion, Request
-from recollect.models.language.budget import Ledger, Limits, Metered
+from recollect.models.language.budget import Limits, Metered, SpendingLog
 from recollect.models.language.prices import Price
 from recollect.models.language.prompts import request
 from recollect.store import Change, Task, View
@@ -30,7 +30,7 @@ class Asking:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Metered:
-    ledger = Ledger(tmp_path / "spending.db")
+    ledger = SpendingLog(tmp_path / "spending.db")
     return Metered(Counting(), ledger, Limits(calls=10), price=Price(1, 5), store="s", namespace="n")
 
 
@@ -45,7 +45,7 @@ def test_messages_that_wait_are_told_with_about_what_they_will_take(tmp_path: Pa
     with recollect.open(tmp_path / "memory.db") as memory:
         for _ in range(3):
             talk(memory, ["word " * 100] * 48)
-        found = backlog(memory._space, [], model)
+        found = backlog(memory.handle.space, [], model)
     assert (found.requests, found.conversations, found.messages) == (0, 3, 144)
     # facts, entities, tactical summaries, a block of them, the conversation; a day, a week and a month
     assert found.estimate.calls == 3 * (3 + 3 + 3 + 1 + 1) + 3
@@ -58,9 +58,9 @@ def test_messages_that_wait_are_told_with_about_what_they_will_take(tmp_path: Pa
 
 def test_requests_that_are_due_are_told_as_they_are(tmp_path: Path, model: Metered) -> None:
     with recollect.open(tmp_path / "memory.db") as memory:
-        tasks = [Task(id=memory._ids(), kind="ask", payload=payload) for payload in (b"1", b"2", b"")]
-        memory._space.write(Change(tasks=tasks))
-        found = backlog(memory._space, [Asking()], model)
+        tasks = [Task(id=memory.handle.ids(), kind="ask", payload=payload) for payload in (b"1", b"2", b"")]
+        memory.handle.space.write(Change(tasks=tasks))
+        found = backlog(memory.handle.space, [Asking()], model)
     assert (found.requests, found.messages, found.estimate.calls) == (2, 0, 2)
     assert found.estimate == model.estimate([request("l1", "word " * 1_000)] * 2)
 
@@ -69,6 +69,6 @@ def test_what_was_only_pasted_called_or_deleted_costs_nothing(tmp_path: Path, mo
     with recollect.open(tmp_path / "memory.db") as memory:
         first = memory.store_message("Hello")
         memory.store_message("x" * 100_000, "tool", conversation_id=first.conversation_id, kind="tool")
-        memory.delete_message(first.id)
-        found = backlog(memory._space, [], model)
+        memory.delete(first.id)
+        found = backlog(memory.handle.space, [], model)
     assert (found.messages, found.estimate.calls, found.estimate.cost) == (0, 0, 0.0)

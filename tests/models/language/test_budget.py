@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.retry import Retry
+from recollect.derive.tasks.base import Retry
 from recollect.models.language.base import Completion, Request
-from recollect.models.language.budget import FILE, Estimate, Ledger, Limits, Metered, estimate, metered, most_usage
+from recollect.models.language.budget import FILE, Estimate, Limits, Metered, SpendingLog, estimate, metered, most_usage
 from recollect.models.language.errors import BudgetHeld, BudgetSpent, ModelNotReady, ModelUnreachable, WrongAnswer
 from recollect.models.language.prices import Price
 from recollect.models.language.usage import Usage
@@ -54,7 +54,7 @@ class Counting:
 
 
 def within(tmp_path: Path, model: Counting, limits: Limits, clock: Any = None, **more: Any) -> Metered:
-    ledger = Ledger(tmp_path / FILE, clock=clock or Clock())
+    ledger = SpendingLog(tmp_path / FILE, clock=clock or Clock())
     return Metered(model, ledger, limits, **({"price": PRICE, "store": "memory.db", "namespace": "acme"} | more))
 
 
@@ -125,7 +125,7 @@ def test_a_clock_that_goes_back_finds_its_day_again(tmp_path: Path) -> None:
 
 def test_what_others_hold_is_waited_for_and_not_taken_for_spent(tmp_path: Path) -> None:
     model, clock = Counting(), Clock()
-    ledger, limits = Ledger(tmp_path / FILE, clock=clock), Limits(tokens=60_000)
+    ledger, limits = SpendingLog(tmp_path / FILE, clock=clock), Limits(tokens=60_000)
     holds = [ledger.hold(Usage(1, 9_000, 1_000), 0.0, limits) for _ in range(6)]
     with pytest.raises(BudgetHeld) as told:
         ledger.hold(Usage(1, 9_000, 1_000), 0.0, limits)

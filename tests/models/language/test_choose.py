@@ -63,7 +63,7 @@ def test_a_key_that_is_merely_there_asks_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("OPENAI_API_KEY", "found")
     assert load_settings(where=places({"RECOLLECT_HOME": str(tmp_path)}, tmp_path)).background_model == ""
     with recollect.open(tmp_path / "memory.db") as memory:
-        assert memory._model is None
+        assert memory.handle.model is None
 
 
 def test_a_handle_with_a_model_is_counted_and_bounded(
@@ -73,7 +73,7 @@ def test_a_handle_with_a_model_is_counted_and_bounded(
     good = {"title": "Luna", "summary": "Luna is allergic to chicken.", "open": []}
     server.otherwise = lambda _: says(good)
     with recollect.open(tmp_path / "memory.db", model=f"openai:test@{server.root}/v1") as memory:
-        model = memory._model
+        model = memory.handle.model
         assert model is not None
         assert model.complete(request("conversation", "x")).data == good
         assert model.complete(request("conversation", "x")).cost is None
@@ -91,8 +91,8 @@ def test_a_model_of_ones_own_is_taken_as_it_is(tmp_path: Path) -> None:
             raise AssertionError
 
     with recollect.open(tmp_path / "memory.db", model=Own()) as memory:
-        assert memory._model is not None
-        assert memory._model.name == "own"
+        assert memory.handle.model is not None
+        assert memory.handle.model.name == "own"
 
 
 def test_a_model_that_cannot_be_asked_leaves_no_store_open(tmp_path: Path) -> None:
@@ -154,9 +154,9 @@ def test_the_statistics_tell_what_was_spent_on_this_namespace(
     for namespace, times in (("acme/rex", 2), ("acme/luna", 1)):
         with recollect.open(store, namespace=namespace, model=spec) as memory:
             memory.store_message("Hello")
-            assert memory._model is not None
+            assert memory.handle.model is not None
             for _ in range(times):
-                memory._model.complete(request("conversation", "x"))
+                memory.handle.model.complete(request("conversation", "x"))
     assert main(["stats", "--store", str(store), "--namespace", "acme/rex"]) == 0
     shown = capsys.readouterr().out
     assert "model calls        2 (2,400 tokens), $0.0040" in shown

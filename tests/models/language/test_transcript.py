@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.language.transcript import Entry, Material, material, transcript
+from recollect.models.language.transcript import Material, TranscriptEntry, material, transcript
 from recollect.models.language.usage import estimated_tokens
 from recollect.record import Message, NodeId, Role
 
@@ -93,7 +93,7 @@ def test_a_message_cannot_know_the_mark_of_its_own_material() -> None:
 
 @given(st.lists(st.integers(0, 30_000), min_size=1, max_size=40), st.integers(200, 4_000))
 def test_material_stays_within_its_limit(sizes: list[int], most: int) -> None:
-    entries = [Entry(NodeId(f"e{n}"), f"user, {n}", "word " * (size // 5)) for n, size in enumerate(sizes)]
+    entries = [TranscriptEntry(NodeId(f"e{n}"), f"user, {n}", "word " * (size // 5)) for n, size in enumerate(sizes)]
     found = material(entries, most_tokens=most)
     frame = 40 * (len(found.ids) + 2)
     assert estimated_tokens(found.text) <= most + frame
@@ -113,7 +113,7 @@ def test_the_longest_is_shortened_first_and_says_so() -> None:
 
 
 def test_too_many_entries_lose_their_middle_and_it_is_told() -> None:
-    entries = [Entry(NodeId(f"e{n}"), "user", f"text {n}") for n in range(1_000)]
+    entries = [TranscriptEntry(NodeId(f"e{n}"), "user", f"text {n}") for n in range(1_000)]
     found = material(entries, most_tokens=400)
     assert len(found.ids) == 10
     assert "[990 entries are left out here]" in found.text

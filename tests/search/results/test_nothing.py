@@ -116,7 +116,7 @@ def test_a_search_says_it_in_a_note(memory: Memory) -> None:
 
 def test_what_was_deleted_is_not_closest(memory: Memory) -> None:
     found = memory.search("river with Ana").hits[0].best.message
-    memory.delete_message(found.id)
+    memory.delete(found.id)
     answer = memory.ask("What did I do on 18 March 2021?")
     assert "river" not in answer.text
 

@@ -6,35 +6,42 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.derive.facts.claim import USER, Category, Claim, Polarity
-from recollect.derive.facts.phrase import content_of
-from recollect.derive.facts.rules import german, naming
-from recollect.derive.facts.rules.found import Found
-from recollect.derive.facts.rules.guards import (
+from recollect.derive.facts.claim import USER, Category, Claim, Polarity, content_of
+from recollect.derive.facts.rules import naming
+from recollect.derive.facts.rules.naming import RuleMatch
+from recollect.derive.facts.rules.predicates import PREDICATES, Predicate
+from recollect.derive.facts.rules.sentences import (
+    OwnSentence,
     is_held_back,
     is_joke,
+    is_play,
+    is_restricted,
     is_said_by_another,
     is_shared_out,
+    is_value,
+    listed,
+    own_sentences,
     taken_back,
     told_part,
+    told_since,
+    told_until,
+    trimmed,
 )
-from recollect.derive.facts.rules.owners import JOIN, is_known, is_owned, own_end
-from recollect.derive.facts.rules.predicate import Predicate
-from recollect.derive.facts.rules.predicates import PREDICATES
-from recollect.derive.facts.rules.sentences import Sentence, is_play, own_sentences
 from recollect.derive.facts.rules.subjects import (
+    JOIN,
     NAME,
     OWN,
-    Known,
+    KnownPeople,
     expanded,
     is_animal,
+    is_known,
     is_name,
+    is_owned,
+    own_end,
+    place_in,
     relation_of,
     sex_of,
 )
-from recollect.derive.facts.rules.told import told_since, told_until
-from recollect.derive.facts.rules.values import is_restricted, is_value, listed, trimmed
-from recollect.derive.facts.rules.words import place_in
 from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
@@ -52,7 +59,7 @@ def draw(message: Message, before: Sequence[Message] = ()) -> list[Claim]:
     who = speaker_of(message)
     if who is None or any(speaker_of(m) and is_play(m.content) for m in before):
         return []
-    known = Known()
+    known = KnownPeople()
     if _PRONOUN.search(message.content):
         for earlier in before:
             if speaker_of(earlier) == who:
@@ -80,13 +87,13 @@ def speaker_of(message: Message) -> str | None:
     return USER if message.role is Role.USER else None
 
 
-def _found(sentence: Sentence, who: str, known: Known) -> Iterator[Found]:
+def _found(sentence: OwnSentence, who: str, known: KnownPeople) -> Iterator[RuleMatch]:
     if not _TELLS.search(sentence.text):
         return
     text = told_part(expanded(sentence.text))
     if text and not is_joke(text) and not is_said_by_another(text) and not is_shared_out(text):
-        yield from german.found(text, who)
-        yield from naming.found(text, who, known, is_own=not sentence.is_led_in)
+        yield from naming.german_matches(text, who)
+        yield from naming.named_matches(text, who, known, is_own=not sentence.is_led_in)
         for clause in _apart(text, _clauses(text, who, known)):
             if not is_held_back(clause.before):
                 yield from _predicates(clause, who, known.names)
@@ -102,7 +109,7 @@ class _Clause:
     rest: str
 
 
-def _clauses(text: str, who: str, known: Known) -> Iterator[_Clause]:
+def _clauses(text: str, who: str, known: KnownPeople) -> Iterator[_Clause]:
     """What the sentence says of whom, from left to right."""
     for match in _SUBJECT.finditer(text):
         entity, group = who, "self"
@@ -152,7 +159,7 @@ def _matching(rest: str, predicates: Iterable[Predicate]) -> bool:
     return any(predicate.pattern.match(rest) for predicate in predicates)
 
 
-def _predicates(clause: _Clause, who: str, names: Collection[str]) -> Iterator[Found]:
+def _predicates(clause: _Clause, who: str, names: Collection[str]) -> Iterator[RuleMatch]:
     lead = clause.before if len(clause.before.split()) <= _MOST_LEAD else ""  # "In 2019 I moved to York."
     for rest in (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ())):
         rest, polarity = _normal(rest)
@@ -187,7 +194,7 @@ def _end(predicate: Predicate, match: re.Match[str], rest: str, names: Collectio
     return begin + end
 
 
-def _left_out(predicate: Predicate, head: str, more: str, who: str, names: Collection[str]) -> Iterator[Found]:
+def _left_out(predicate: Predicate, head: str, more: str, who: str, names: Collection[str]) -> Iterator[RuleMatch]:
     """What is said of others without the verb: "and Rex to beef", "and my brother a plumber"."""
     match = _GAPPED.match(more)
     if match is None:
@@ -210,7 +217,9 @@ def _left_out(predicate: Predicate, head: str, more: str, who: str, names: Colle
             yield from _values(predicate, again, entity, Polarity.IS, rest[:end])
 
 
-def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str) -> Iterator[Found]:
+def _values(
+    predicate: Predicate, match: re.Match[str], entity: str, polarity: Polarity, rest: str
+) -> Iterator[RuleMatch]:
     raw = match["v"]
     value = raw.strip(' ,.;:!?"“”') if predicate.exact else trimmed(raw)
     if predicate.clause:
@@ -233,12 +242,12 @@ def _values(predicate: Predicate, match: re.Match[str], entity: str, polarity: P
         if not part or (predicate.check is not None and not predicate.check(part)):
             continue
         ended = polarity if predicate.polarity is Polarity.IS else predicate.polarity
-        yield Found(entity, attribute, part, predicate.category, ended, rest)
+        yield RuleMatch(entity, attribute, part, predicate.category, ended, rest)
         if predicate.attribute == "version of {a}":
             for more in _MORE_VERSIONS.finditer(rest, match.end()):
-                yield Found(entity, f"version of {more['a']}", more["v"], predicate.category, ended, rest)
+                yield RuleMatch(entity, f"version of {more['a']}", more["v"], predicate.category, ended, rest)
         if attribute == "medication" and "d" in match.re.groupindex:
-            yield Found(entity, f"dose of {part}", match["d"], predicate.category, ended, rest)
+            yield RuleMatch(entity, f"dose of {part}", match["d"], predicate.category, ended, rest)
 
 
 def _joined(rest: str) -> Iterator[str]:
@@ -264,7 +273,7 @@ def _normal(rest: str) -> tuple[str, Polarity]:
     return _ADVERBS_AFTER.sub(r"\1 ", rest), polarity
 
 
-def _claim(found: Found, sentence: Sentence, message: Message, who: str) -> Claim | None:
+def _claim(found: RuleMatch, sentence: OwnSentence, message: Message, who: str) -> Claim | None:
     quote = message.content[sentence.start : sentence.end]
     if found.value.replace("'", "’") not in quote.replace("'", "’"):
         return None  # a value is verbatim, or not drawn

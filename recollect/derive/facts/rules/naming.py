@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from recollect.derive.facts.claim import Category, Polarity
-from recollect.derive.facts.rules.found import Found
-from recollect.derive.facts.rules.guards import is_held_back
-from recollect.derive.facts.rules.owners import own_end
-from recollect.derive.facts.rules.predicate import AMOUNT, DATE, DOSE, WHEN
+from recollect.derive.facts.rules.predicates import AMOUNT, DATE, DOSE, WHEN
+from recollect.derive.facts.rules.sentences import is_held_back, is_value, trimmed
 from recollect.derive.facts.rules.subjects import (
-    ANIMAL,
     NAME,
     OWN,
-    Known,
+    PROFESSION,
+    KnownPeople,
     is_animal,
     is_name,
+    own_end,
     relation_of,
     sex_of,
 )
-from recollect.derive.facts.rules.values import is_value, listed, trimmed
-from recollect.derive.facts.rules.words import PROFESSION
 from recollect.text.words import word_lists
+
+
+class RuleMatch(NamedTuple):
+    """An entity, an attribute and a value; `rest` is the clause, in which times are told."""
+
+    entity: str
+    attribute: str
+    value: str
+    category: Category = Category.SEMANTIC
+    polarity: Polarity = Polarity.IS
+    rest: str = ""
+
 
 _FULL = rf"{NAME}(?: {NAME})?"
 _NAMES = rf"{_FULL}(?:(?:, | and |, and ){_FULL})*"
@@ -127,13 +137,13 @@ _PUT_ON_ALONE = re.compile(
 )
 
 
-def introduce(text: str, who: str, known: Known) -> None:
+def introduce(text: str, who: str, known: KnownPeople) -> None:
     """Notes of whom a sentence speaks, drawing nothing from it."""
     for _ in _own(text, who, known):
         pass
 
 
-def found(text: str, who: str, known: Known, *, is_own: bool = True) -> Iterator[Found]:
+def named_matches(text: str, who: str, known: KnownPeople, *, is_own: bool = True) -> Iterator[RuleMatch]:
     """What the sentence says in these forms; unless it `is_own`, nothing of who says it."""
     for start, one in (
         *_own(text, who, known),
@@ -146,10 +156,10 @@ def found(text: str, who: str, known: Known, *, is_own: bool = True) -> Iterator
             yield one
 
 
-_Placed = tuple[int, Found]
+_Placed = tuple[int, RuleMatch]
 
 
-def _own(text: str, who: str, known: Known) -> list[_Placed]:
+def _own(text: str, who: str, known: KnownPeople) -> list[_Placed]:
     """One's people and animals with their names."""
     placed: list[_Placed] = []
     for pattern in (_OWN_NAMED, _NAME_OF_OWN, _HAVE_NAMED, _APPOSITION, _THIS_IS_OWN):
@@ -169,24 +179,26 @@ def _own(text: str, who: str, known: Known) -> list[_Placed]:
             polarity = Polarity.ENDED if is_dead else Polarity.IS
             for name in names:
                 known.add(name, sex_of(relation))
-                placed.append((match.start(), Found(who, relation_of(relation), name, polarity=polarity, rest=text)))
+                placed.append(
+                    (match.start(), RuleMatch(who, relation_of(relation), name, polarity=polarity, rest=text))
+                )
     return placed
 
 
-def _bracketed(text: str, who: str, known: Known) -> Iterator[_Placed]:
+def _bracketed(text: str, who: str, known: KnownPeople) -> Iterator[_Placed]:
     """Names with an age, and a weight, in brackets behind them."""
     for match in _BRACKETED.finditer(text):
         name = match["name"]
         if not name[0].isupper() and not is_animal(match["rel"]):
             continue
         known.add(name, sex_of(match["rel"]))
-        yield match.start(), Found(who, relation_of(match["rel"]), name)
-        yield match.start(), Found(name, "age", match["age"])
+        yield match.start(), RuleMatch(who, relation_of(match["rel"]), name)
+        yield match.start(), RuleMatch(name, "age", match["age"])
         if match["weight"]:
-            yield match.start(), Found(name, "weight", match["weight"])
+            yield match.start(), RuleMatch(name, "weight", match["weight"])
     for match in _CHILDREN.finditer(text):
         for child in re.finditer(rf"({NAME}),? (\d{{1,2}})", match["list"]):
-            yield match.start(), Found(child[1], "age", child[2])
+            yield match.start(), RuleMatch(child[1], "age", child[2])
 
 
 def _self(text: str, who: str) -> Iterator[_Placed]:
@@ -194,13 +206,13 @@ def _self(text: str, who: str) -> Iterator[_Placed]:
     if (match := _SELF.search(text)) and ":" not in text[: match.start()]:
         name = match["name"] or match["nick"] or match["am"] or match["hi"]
         if is_name(name) and (match["name"] or name.lower() not in _NATIONS):
-            yield match.start(), Found(who, "name", name)
+            yield match.start(), RuleMatch(who, "name", name)
             if job := _SELF_JOB.search(text):
-                yield job.start(), Found(who, "job", job["v"])
+                yield job.start(), RuleMatch(who, "job", job["v"])
             if age := _SELF_AGE.search(text):
-                yield age.start(), Found(who, "age", age["v"])
+                yield age.start(), RuleMatch(who, "age", age["v"])
             if place := _SELF_FROM.search(text):
-                yield place.start(), Found(who, "from", place["v"])
+                yield place.start(), RuleMatch(who, "from", place["v"])
 
 
 def _my(text: str, who: str) -> Iterator[_Placed]:
@@ -214,23 +226,23 @@ def _my(text: str, who: str) -> Iterator[_Placed]:
             own = match["v"][: own_end(match["v"], strict=True)]
             value = trimmed(own) if pattern is _FAVOURITE else match["v"].strip()
             if is_value(value) and (entity == who or is_name(entity)):
-                yield match.start(), Found(entity, f"favourite {match['a'].replace('color', 'colour')}", value)
+                yield match.start(), RuleMatch(entity, f"favourite {match['a'].replace('color', 'colour')}", value)
     if match := _BIRTHDAY.search(text):
         entity = who if match["my"] else match["name"] or match["relname"] or f"{who}'s {(match['rel'] or '').lower()}"
-        yield match.start(), Found(entity, "birthday", match["v"].removeprefix("the "))
+        yield match.start(), RuleMatch(entity, "birthday", match["v"].removeprefix("the "))
     if match := _ANNIVERSARY.search(text):
-        yield match.start(), Found(who, "anniversary", match["v"].removeprefix("the "))
+        yield match.start(), RuleMatch(who, "anniversary", match["v"].removeprefix("the "))
     for pattern, attribute in _MINE:
         if match := pattern.search(text):
-            yield match.start(), Found(who, attribute.format(**match.groupdict()), match["v"].strip(" ."))
+            yield match.start(), RuleMatch(who, attribute.format(**match.groupdict()), match["v"].strip(" ."))
     if (match := _THING_VERSION.search(text)) and is_name(match["name"]):
-        yield match.start(), Found(match["name"], f"version of {match['a']}", match["v"])
+        yield match.start(), RuleMatch(match["name"], f"version of {match['a']}", match["v"])
     if match := _MY_EVENT.search(text):
-        yield match.start(), Found(who, "appointment", match["v"].strip(" .,!"), Category.PROSPECTIVE)
+        yield match.start(), RuleMatch(who, "appointment", match["v"].strip(" .,!"), Category.PROSPECTIVE)
     if (match := _PUT_ON_ALONE.search(text)) and match["who"].lower() not in ("him", "her", "it", "me", "us", "them"):
-        yield match.end(), Found(match["who"], "medication", match["v"])
+        yield match.end(), RuleMatch(match["who"], "medication", match["v"])
     if match := _EVERY.search(text):
-        yield match.start(), Found(who, "habit", match["v"].strip(" .,!"))
+        yield match.start(), RuleMatch(who, "habit", match["v"].strip(" .,!"))
 
 
 def _doses(text: str, who: str) -> Iterator[_Placed]:
@@ -241,9 +253,43 @@ def _doses(text: str, who: str) -> Iterator[_Placed]:
             if taker is None:
                 continue
             entity = who if taker.lower() == "me" else taker
-            yield match.end(), Found(entity, "medication", match["v"])
-            yield match.end(), Found(entity, f"dose of {match['v']}", match["d"])
+            yield match.end(), RuleMatch(entity, "medication", match["v"])
+            yield match.end(), RuleMatch(entity, f"dose of {match['v']}", match["d"])
 
 
 _NATIONS = frozenset(word_lists("names")["nationalities and beliefs"])
-__all__ = ["ANIMAL", "found", "introduce", "is_animal", "listed"]
+
+
+# A few plain German sentences, which are cheap to read with certainty.
+
+_NAME = r"[A-ZÄÖÜ][a-zäöüß-]+"
+_RELATIONS = {
+    "Tochter": "daughter", "Sohn": "son", "Frau": "wife", "Mann": "husband", "Schwester": "sister", "Bruder": "brother",
+    "Mutter": "mother", "Vater": "father", "Freundin": "girlfriend", "Freund": "boyfriend", "Hund": "dog",
+    "Hündin": "dog", "Katze": "cat", "Kater": "cat", "Pferd": "horse",
+}  # fmt: skip
+_RELATED = re.compile(rf"\b[Mm]eine? (?P<rel>{'|'.join(_RELATIONS)}) heißt (?P<v>{_NAME})")
+_PATTERNS = (
+    (re.compile(rf"^(?:Also )?[Ii]ch bin allergisch gegen (?P<v>{_NAME}(?: und {_NAME})?)(?=[.,!]|$)"), "allergy"),
+    (re.compile(rf"^[Ii]ch (?:wohne|lebe) (?:jetzt )?in (?P<v>{_NAME})(?=[.,! ]|$)"), "home"),
+    (re.compile(rf"^[Ii]ch (?:bin|wohne) .{{0,20}}nach (?P<v>{_NAME}) (?:gezogen|umgezogen)"), "home"),
+    (re.compile(r"^[Ii]ch arbeite bei (?P<v>[A-ZÄÖÜ][\wÄÖÜäöüß&.-]*)(?=[.,! ]|$)"), "employer"),
+    (re.compile(r"^[Ii]ch bin (?P<v>\d{1,3}) Jahre alt"), "age"),
+    (re.compile(rf"^[Ii]ch heiße (?P<v>{_NAME})(?=[.,! ]|$)"), "name"),
+    (re.compile(r"^[Ii]ch bin (?P<v>Vegetarier(?:in)?|Veganer(?:in)?)(?=[.,!]|$)"), "diet"),
+)
+
+
+def german_matches(text: str, who: str) -> Iterator[RuleMatch]:
+    """What the sentence says in these forms."""
+    if not _GERMAN.search(text):
+        return
+    for pattern, attribute in _PATTERNS:
+        if match := pattern.search(text):
+            for value in re.split(r" und ", match["v"]):
+                yield RuleMatch(who, attribute, value, rest=text)
+    for match in _RELATED.finditer(text):
+        yield RuleMatch(who, _RELATIONS[match["rel"]], match["v"], rest=text)
+
+
+_GERMAN = re.compile(r"\b(?:[Ii]ch (?:bin|wohne|lebe|arbeite|heiße)|[Mm]eine? \w+ heißt)\b")

@@ -1,4 +1,4 @@
-"""`recollect tasks`: what the worker has to do, is doing, or has given up."""
+"""`recollect worker`, `tasks` and `embed`: the work that is otherwise done in the background."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.derive.shift import Done
-    from recollect.derive.tasks.backlog import Backlog
+    from recollect.derive.tasks.runs import Backlog
+    from recollect.derive.worker import Done
     from recollect.faces.cli.progress import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task
@@ -38,7 +38,7 @@ _TOLD = {"dead": "failed", "leased": "in work", "due": "to do", "later": "later"
 
 
 def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, limit: int = _LIMIT) -> int:
-    """List what the worker has still to do, and what failed.
+    """List pending and failed background tasks.
 
     A task that fails is tried again later, each time after a longer pause, and given up after some attempts. With
     --retry what was given up is tried again: all of it, or the tasks whose ids you give.
@@ -50,7 +50,7 @@ def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, li
         return _retry(run, ids or [])
     rows = _rows(memory)
     more, rows = len(rows) > limit, rows[:limit]
-    numbers = task_counts(memory, memory.stats())
+    numbers = task_counts(memory, memory.upkeep.stats())
     if run.json:
         found = [as_json(TaskView.of(task, why)) | {"state": state} for state, task, why in rows]
         run.out.document({**numbers, "tasks": found, "more": more})
@@ -62,18 +62,18 @@ def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, li
 def _rows(memory: Memory) -> list[_Row]:
     now = utc_now()
     states: tuple[Literal["dead", "leased", "due"], ...] = ("dead", "leased", "due")
-    found = [(state, task, why) for state in states for task, why in memory.tasks(state, limit=_MOST)]
+    found = [(state, task, why) for state in states for task, why in memory.upkeep.tasks(state, limit=_MOST)]
     rows = [("later" if task.due and task.due > now else state, task, why) for state, task, why in found]
     return sorted(rows, key=lambda row: list(_TOLD).index(row[0]))
 
 
 def _retry(run: Invocation, names: list[str]) -> int:
     memory = run.existing_memory()
-    dead = [task.id for task, _ in memory.tasks("dead", limit=1_000_000)]
+    dead = [task.id for task, _ in memory.upkeep.tasks("dead", limit=1_000_000)]
     meant = [i for name in names for i in dead if i.endswith(name.upper())]
     if unknown := [name for name in names if not any(i.endswith(name.upper()) for i in dead)]:
         raise NotFound(f"No failed task has the ID {unknown[0]}.", hint="To see what failed: recollect tasks")
-    revived = memory.retry(*meant) if names else memory.retry()
+    revived = memory.upkeep.retry(*meant) if names else memory.upkeep.retry()
     run.show(
         lambda: {"retried": revived},
         run.out.hint(f"{number(revived, 'task')} will be tried again: recollect worker --once")
@@ -113,11 +113,8 @@ TASKS = Command(
 )
 
 
-# `recollect embed`: builds the quality mode.
-
-
 def embed(run: Invocation, limit: int | None = None) -> int:
-    """Build the quality mode: slower to build, better results.
+    """Build the quality index now: takes longer, finds more.
 
     A small model that comes with the package reads every message once, newest first. You can search meanwhile, and
     interrupt it at any time: the next run continues where this one stopped.
@@ -125,15 +122,15 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     from recollect.faces.present.indexed import is_missing
 
     memory = run.existing_memory()
-    if is_missing(memory.index(), memory.stats().messages):
+    if is_missing(memory.upkeep.index(), memory.upkeep.stats().messages):
         raise StoreError(
             "The quality mode is built on the search index, and the search index is not built yet.",
             hint="To build it first: recollect reindex",
         )
     told = run.out.hint("Progress is saved. To continue: recollect embed")
     with on_interrupt(told), progress(run.out, "Embedding") as report:
-        made = memory.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
-    counts = memory.stats()
+        made = memory.upkeep.embed(limit=limit, progress=lambda done, of: report(done, of, number(done, "passage")))
+    counts = memory.upkeep.stats()
     if not run.in_json(lambda: {"made": made, "quality": {"made": counts.quality, "wanted": counts.said_passages}}):
         share = percent(counts.quality, counts.said_passages)
         run.out.line(f"Embedded {number(made, 'passage')}. Quality mode: {share} built.")
@@ -147,12 +144,9 @@ EMBED = Command(
 )
 
 
-# What a model will be asked and what that will cost, told before it is asked.
-
-
 def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
-    found = memory.backlog(namespaces=namespaces) if namespaces else None
+    found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not run.json:
         for line in _lines(run, found):
             run.out.note(line)
@@ -160,10 +154,10 @@ def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
 
 def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
-    found = memory.backlog(namespaces=namespaces) if namespaces else None
+    found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
     if run.json:
-        from recollect.derive.tasks.backlog import Backlog
+        from recollect.derive.tasks.runs import Backlog
         from recollect.models.language.budget import Estimate
 
         shown = as_json(found or Backlog(0, 0, 0, Estimate(0, 0, 0, None)))
@@ -194,9 +188,6 @@ def _rounded(cost: float) -> str:
     return f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}"
 
 
-# What to do about what is not ready yet: the search index, the background work.
-
-
 def index_advice(info: IndexInfo, messages: int, out: Output) -> str:
     """The state of the search index in sentences, with what to do; empty where there is nothing to say."""
     state = index_state(info, messages)
@@ -225,9 +216,6 @@ def is_at_work(run: Invocation) -> bool:
     return is_working(run.store, run.places.state)
 
 
-# `recollect worker`: does in the foreground what is otherwise done in the background.
-
-
 def worker(
     run: Invocation,
     once: bool = False,
@@ -236,7 +224,7 @@ def worker(
     dry_run: bool = False,
     model: str | None = None,
 ) -> int:
-    """Make summaries, facts and quality vectors of what is new.
+    """Build summaries, facts and quality vectors for new messages.
 
     Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
     --namespace names. --once exits with 1 if tasks have failed for good. --rebuild derives everything anew from the
@@ -252,7 +240,7 @@ def worker(
     run.without_background()
     memory = run.existing_memory()
     names = [run.chosen_namespace] if run.chosen_namespace else None
-    there = [str(name) for name in memory.namespaces()]
+    there = [str(name) for name in memory.upkeep.namespaces()]
     if names and names[0] not in there:
         raise NotFound(f"There is no namespace {names[0]} in this memory.", hint=f"There are: {', '.join(there)}.")
     wanted = names or there
@@ -264,7 +252,7 @@ def worker(
     with _alone(run), interrupted() as told, _progress(run) as report:
         if not once and not run.json:
             run.out.note("Working. Ctrl-C to stop.")
-        done = memory.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
+        done = memory.upkeep.work(namespaces=names, once=once, again=rebuild, stop=told, progress=report)
     if run.json:
         shown = as_json(done.consolidated) | {"vectors": done.vectors}
         run.out.document(shown | {"model_calls": done.consolidated.calls})
@@ -279,7 +267,7 @@ def _has_failed(memory: Memory, names: Sequence[str]) -> bool:
     """Whether a task has failed for good, now or before; what is repeated later has not."""
     for name in names:
         with memory.beside(name) as one:
-            if one.stats().tasks.get("dead"):
+            if one.upkeep.stats().tasks.get("dead"):
                 return True
     return False
 
@@ -339,9 +327,7 @@ WORKER = Command(
     (
         Option(("--once",), "Stop when nothing is left to do.", default=False),
         Option(("--rebuild",), "Derive everything anew from the messages.", default=False),
-        Option(
-            ("--dry-run",), "Tell what the model would be asked and what it would cost, and ask nothing.", default=False
-        ),
+        Option(("--dry-run",), "Show what the model would be asked and the cost, and ask nothing.", default=False),
         Option(("--model",), "The language model to ask, within the daily budget; none: rules.", "NAME"),
         Option(("--stop",), "Stop the worker that runs in the background.", default=False),
     ),

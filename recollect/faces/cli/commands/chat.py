@@ -1,4 +1,4 @@
-"""`recollect chat`: a conversation with a model that remembers, typed line by line or asked once."""
+"""`recollect chat`, `context` and `brief`: conversations with a model, and what a model is given."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def chat(
     no_tools: bool = False,
     no_background: bool = False,
 ) -> int:
-    """Talk with a model that remembers, or get the passages without one.
+    """Chat with a model that remembers; without a model, get matching passages.
 
     A TEXT is answered once; without one you type line by line, and end with /quit. It goes on with the last
     chat, unless --in names another conversation or --new begins one. The model is the one of --model, else of the
@@ -105,7 +105,7 @@ class ChatRun:
         if self._conversation is None:
             out.note("A new conversation.")
         else:
-            found = self._memory.conversation_named(self._conversation)
+            found = self._memory.integration.conversation_named(self._conversation)
             out.note(f"In {harmless(titled(found.title if found else ''))!r} ({short(self._conversation)}).")
         if out.can_ask:
             out.note(_HELP)
@@ -203,7 +203,7 @@ def _conversation(run: Invocation, memory: Memory, named: str | None, *, new: bo
     if named is not None:
         return memory.resolve(named)[0].conversation.id
     last = run.state.last_chat()
-    return last if last is not None and memory.conversation_named(last) is not None else None
+    return last if last is not None and memory.integration.conversation_named(last) is not None else None
 
 
 def _lines(run: Invocation) -> Iterator[str]:
@@ -247,8 +247,6 @@ CHAT = Command(
 )
 
 
-# `recollect context`: what a model would be given for a text, what it was given, and what it never is again.
-
 _NO_TEXT = ("There is no text.", 'Give one: recollect context "What did we decide about the API?"')
 
 
@@ -260,7 +258,7 @@ def context(
     last: bool = False,
     never: str | None = None,
 ) -> int:
-    """Print what a model would be given to answer, and what it costs.
+    """Print the context a model would get, with its token count.
 
     It holds the newest messages, summaries, facts, what answers, and an index of the rest, within a budget of tokens:
     10000, or INDEX_MAX_TOKENS in the environment. `-` alone reads the text from standard input. The context goes to
@@ -284,7 +282,7 @@ def context(
 
 
 def _print_last(run: Invocation, many: int) -> int:
-    found = run.existing_memory().requests(many)
+    found = run.existing_memory().integration.requests(many)
     if run.json:
         run.out.document({"requests": found})
     elif not found:
@@ -309,10 +307,10 @@ def _never(run: Invocation, name: str) -> int:
     """Keeps a fact or a message out, as `facts forget` and `delete` do."""
     memory = run.existing_memory()
     try:
-        own = memory.forget_fact(memory.resolve_fact(name))
+        own = memory.knowledge.forget_fact(memory.knowledge.resolve_fact(name))
         kind, undo = "fact", f"recollect facts undo {short(own)}"
     except NotFound:
-        message = memory.get_message_by_id(name)
+        message = memory.toolbox().get_message_by_id(name)
         memory.delete(message.id)
         own, kind, undo = message.id, "message", f"recollect restore {short(message.id)}"
     if not run.in_json(lambda: {"never": own, "kind": kind}):
@@ -359,13 +357,11 @@ CONTEXT = Command(
 )
 
 
-# `recollect brief`: what a coding agent is told at the start of a session in a folder.
-
 _TOKENS, _LEAST = 1_500, 200
 
 
 def brief(run: Invocation, folder: str | None = None, budget: int = _TOKENS) -> int:
-    """Print what matters for work in a folder, for a coding agent.
+    """Print a briefing on past work in a folder, for a coding agent.
 
     How the last session in FOLDER (without it: this one) ended, what was left open, what is known from the sessions
     there, and a line about each one before, within a budget of tokens. Sessions belong to a folder where they ran in

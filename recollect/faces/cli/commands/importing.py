@@ -1,4 +1,4 @@
-"""`recollect import`: reads exports, and reports what was imported."""
+"""`recollect import` and `remember`: what is stored, and the report of an import."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recollect.record import RoleName, utc_now
 
 if TYPE_CHECKING:
     from recollect.importers.base import Problem
-    from recollect.importers.found import Found
+    from recollect.importers.found import FoundSource
     from recollect.ingest.documents.importing import DocumentReport
     from recollect.ingest.importing import ImportReport
     from recollect.store import Counts, IndexInfo
@@ -88,10 +88,10 @@ def _import(
     report = _run(run, paths, format_name, again=again, found=found)
     run.state.remember_import(utc_now(), report.problems)
     if run.json and not report.nothing:
-        run.out.document(import_document(report, run.memory().stats()))
+        run.out.document(import_document(report, run.memory().upkeep.stats()))
     elif not run.json:
         memory, background = run.memory(), run.leaves_worker
-        counts, index = memory.stats(), memory.index()
+        counts, index = memory.upkeep.stats(), memory.upkeep.index()
         print_report(report, counts, index, run.out, all_problems=all_problems, background=background)
         if not report.nothing:
             _tell_what_it_will_cost(run)
@@ -129,7 +129,7 @@ def _run(run: Invocation, paths: Sequence[str], format_name: str | None, *, agai
         return run.memory().import_file(*paths, format=format_name, again=again, progress=told, wanted=wanted)
 
 
-def _found_here() -> list[Found]:
+def _found_here() -> list[FoundSource]:
     from recollect.importers.found import found_on_this_machine
 
     return found_on_this_machine(Path.home(), os.environ)
@@ -153,7 +153,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("Found on this machine:"))
+        out.line(out.bold("FoundSource on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found
@@ -209,8 +209,6 @@ IMPORT = Command(
     Arguments("PATH", "paths", several=True),
 )
 
-
-# What an import says at its end: what is in, by kind, counted in the store; what is new; what was not read.
 
 _SHOWN = 3
 _KEPT = " kept"  # in a note: it is in, though it is not known what it is
@@ -331,8 +329,6 @@ def _counted(report: ImportReport) -> list[str]:
     return parts
 
 
-# Documents on the screen: what an import of them did, the ones that a search found, and one of them to read.
-
 _DOCUMENTS_SHOWN = 10  # names of files that are gone
 
 
@@ -382,9 +378,6 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
     out.line(out.hint(f'Next: recollect search "{out.symbols.more}"'))
 
 
-# `recollect remember`: saves a message of your own, to be found like any other, or a rule for every answer.
-
-
 def remember(
     run: Invocation,
     text: list[str],
@@ -405,7 +398,7 @@ def remember(
     if always:
         if title or in_ or role != "user":
             raise WrongUsage("A rule is in no conversation: leave out --title, --role and --in.")
-        rule = memory.add_rule(words)
+        rule = memory.knowledge.add_rule(words)
         if not run.in_json(lambda: {"id": rule.id}):
             change = f"recollect facts edit {short(rule.id)} --to TEXT, recollect facts forget {short(rule.id)}"
             run.out.line(run.out.hint(f"Every answer follows it from now on. To change it: {change}"))

@@ -1,4 +1,4 @@
-"""`recollect facts`: what is held true, who said so and where; and correcting it."""
+"""`recollect facts`, `entities`, `graph` and `relate`: what is known, and corrections by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recollect.text.language import addressed
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Graph, Paths, Relation
+    from recollect.derive.graph.reader import Graph, Paths, Relation
     from recollect.faces.cli.output import Output
     from recollect.memory import Memory
 
@@ -38,7 +38,7 @@ def facts(
     rules: bool = False,
     limit: int = _LIMIT,
 ) -> int:
-    """List what is known, who said it and where, and correct it.
+    """List known facts with their sources, and correct them.
 
     ABOUT names whom or what it concerns ("me", "Luna"); without it everything is listed, the newest first. Each fact is
     followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of asks what was
@@ -74,12 +74,12 @@ def facts(
 
 def _rules(run: Invocation) -> int:
     memory = run.existing_memory()
-    rules, offered = memory.rules(), memory.rules(offered=True)
+    rules, offered = memory.knowledge.rules(), memory.knowledge.rules(offered=True)
     if not run.in_json(lambda: {"rules": rules, "offered": offered}):
         for rule in rules:
             _print_fact(run.out, rule)
         if offered:
-            run.out.line(run.out.dim("Heard, and not followed before you confirm it:"))
+            run.out.line(run.out.dim("Heard, but not followed until you confirm it:"))
         for rule in offered:
             _print_offered(run.out, rule)
         if not rules and not offered:
@@ -104,19 +104,19 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
     if action == "edit" and to is None and value is None:
         raise WrongUsage("recollect facts edit needs --to TEXT or --value VALUE.")
     memory = run.existing_memory()
-    ids = [memory.resolve_fact(name) for name in ids]
+    ids = [memory.knowledge.resolve_fact(name) for name in ids]
     done: dict[str, Callable[[], Fact]] = {
-        "edit": lambda: memory.edit_fact(ids[0], to, value=value),
-        "pin": lambda: memory.pin_fact(ids[0]),
-        "unpin": lambda: memory.pin_fact(ids[0], pinned=False),
-        "merge": lambda: memory.merge_facts(ids[0], *ids[1:]),
+        "edit": lambda: memory.knowledge.edit_fact(ids[0], to, value=value),
+        "pin": lambda: memory.knowledge.pin_fact(ids[0]),
+        "unpin": lambda: memory.knowledge.pin_fact(ids[0], pinned=False),
+        "merge": lambda: memory.knowledge.merge_facts(ids[0], *ids[1:]),
     }
     if action in done:
         shown = [done[action]()]
     elif action == "undo":
-        shown = memory.undo_fact(ids[0])
+        shown = memory.knowledge.undo_fact(ids[0])
     else:
-        return _forgotten(run, memory.forget_fact(ids[0]))
+        return _forgotten(run, memory.knowledge.forget_fact(ids[0]))
     if not run.in_json(lambda: {"done": action, "facts": shown}):
         _print(run.out, shown, more=False, history=False)
     return 0
@@ -125,7 +125,7 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
 def _forgotten(run: Invocation, fact_id: str) -> int:
     if not run.in_json(lambda: {"done": "forget", "id": fact_id}):
         undo = run.out.hint(f"recollect facts undo {short(fact_id)}")
-        run.out.line(run.out.joined("It will not be drawn from these messages again.", f"To undo: {undo}"))
+        run.out.line(run.out.joined("It will not be derived from these messages again.", f"To undo: {undo}"))
     return 0
 
 
@@ -170,8 +170,8 @@ FACTS = Command(
         "recollect facts --rules",
     ),
     (
-        Option(("--as-of",), "What was believed then: 2025-03, 2025-03-14, last spring …", "TIME"),
-        Option(("--history",), "Print what held before as well.", default=False),
+        Option(("--as-of",), "Show what was believed then: 2025-03, 2025-03-14, last spring …", "TIME"),
+        Option(("--history",), "Include earlier values.", default=False),
         Option(("--to",), "With edit: the fact in your words.", "TEXT"),
         Option(("--value",), "With edit: the right value.", "VALUE"),
         Option(("--rules",), "List your rules for every answer, and those to confirm.", default=False),
@@ -180,8 +180,6 @@ FACTS = Command(
     Arguments("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )
 
-
-# `recollect entities`: who and what is mentioned, and corrections by hand.
 
 _TYPES = (
     "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
@@ -197,7 +195,7 @@ def entities(
     name: str | None = None,
     limit: int = _LIMIT,
 ) -> int:
-    """List who and what is mentioned, and correct it.
+    """List the people and things you mention, and correct them.
 
     The most salient come first: those that are mentioned often and lately. With a NAME: its other names, and why they
     are taken for the same.
@@ -213,7 +211,7 @@ def entities(
     if name is not None:
         raise WrongUsage("--name is for edit.", hint="For example: recollect entities edit postgres --name PostgreSQL")
     if words:
-        _show(run, memory.entity(" ".join(words)))
+        _show(run, memory.knowledge.entity(" ".join(words)))
         return 0
     found = memory.entities(type=type, limit=limit + 1)
     if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
@@ -230,14 +228,14 @@ def _correct_entities(
         wanted = "NAME INTO" if action == "merge" else "NAME"
         raise WrongUsage(f"recollect entities {action} needs {wanted}.", hint="Quote names of several words.")
     done: dict[str, Callable[[], Entity]] = {
-        "add": lambda: memory.add_entity(names[0], type or "concept", provenance="by hand"),
-        "edit": lambda: memory.edit_entity(names[0], name, type=type),
-        "pin": lambda: memory.pin_entity(names[0]),
-        "unpin": lambda: memory.pin_entity(names[0], pinned=False),
-        "merge": lambda: memory.merge_entities(names[0], names[1]),
-        "unmerge": lambda: memory.unmerge_entity(names[0]),
-        "forget": lambda: memory.forget_entity(names[0]),
-        "undo": lambda: memory.undo_entity(names[0]),
+        "add": lambda: memory.knowledge.add_entity(names[0], type or "concept", provenance="by hand"),
+        "edit": lambda: memory.knowledge.edit_entity(names[0], name, type=type),
+        "pin": lambda: memory.knowledge.pin_entity(names[0]),
+        "unpin": lambda: memory.knowledge.pin_entity(names[0], pinned=False),
+        "merge": lambda: memory.knowledge.merge_entities(names[0], names[1]),
+        "unmerge": lambda: memory.knowledge.unmerge_entity(names[0]),
+        "forget": lambda: memory.knowledge.forget_entity(names[0]),
+        "undo": lambda: memory.knowledge.undo_entity(names[0]),
     }
     entity = done[action]()
     if run.json:
@@ -294,13 +292,11 @@ ENTITIES = Command(
 )
 
 
-# `recollect graph`: what an entity is related to, or how two are connected.
-
 _GRAPH_LIMIT = 20
 
 
 def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH_LIMIT, past: bool = False) -> int:
-    """Show what an entity is related to, or how two are connected.
+    """Show what someone or something is linked to, or how two are linked.
 
     Relations of people, places and work are facts, with the time since which they hold; --past shows what no longer
     holds as well. Other relations are plain statements in messages, and MENTIONED_WITH is what the same messages
@@ -313,11 +309,11 @@ def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH
         )
     memory = run.existing_memory()
     if len(names) == 2:
-        paths = memory.paths(*names, include_past=past)
+        paths = memory.knowledge.paths(*names, include_past=past)
         if not run.in_json(lambda: paths):
             _print_paths(run, paths)
         return 0 if paths.paths else 1
-    found = memory.graph(names[0], depth, limit, include_past=past)
+    found = memory.knowledge.graph(names[0], depth, limit, include_past=past)
     if not run.in_json(lambda: found):
         _print_graph(run, found)
     return 0
@@ -328,7 +324,7 @@ def _print_graph(run: Invocation, found: Graph) -> None:
     out = run.out
     out.line(title(found.center, out))
     if not found.relations:
-        out.line("Nothing is related to it.")
+        out.line("Nothing is linked to it.")
     for relation in found.relations:
         out.line(f"  {line(run, relation)}")
 
@@ -357,14 +353,11 @@ GRAPH = Command(
     ('recollect graph "Maria Lopez"', "recollect graph Next.js SEO"),
     (
         Option(("--depth",), "Steps around the entity.", "N", default=1, read=whole(1, 3)),
-        Option(("--past",), "Also relations that no longer hold.", default=False),
+        Option(("--past",), "Include links that no longer hold.", default=False),
         limit(_GRAPH_LIMIT, "How many entities are shown.", 1000),
     ),
     Arguments("ENTITY", "names", required=True, several=True),
 )
-
-
-# `recollect relate`: adds a relation that no message says.
 
 
 def relate(
@@ -391,7 +384,7 @@ def relate(
         raise WrongUsage("--from takes the ID of a message.", hint="The end of its ID is enough.")
     sources = [message.id for message in found if message is not None]
     source, name, target = names
-    relation = memory.add_relationship(
+    relation = memory.knowledge.add_relationship(
         source, target, name, since=begins, until=ends, sources=sources, provenance="by hand"
     )
     run.show(lambda: {"relation": relation}, line(run, relation))

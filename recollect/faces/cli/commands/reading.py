@@ -1,4 +1,4 @@
-"""`recollect show`: a conversation, whole or around one of its messages; or a document."""
+"""`recollect show`, `list` and `stats`: conversations and documents, and how many there are."""
 
 from __future__ import annotations
 
@@ -216,8 +216,6 @@ SHOW = Command(
 )
 
 
-# `recollect list`: the conversations, newest first.
-
 _LIMIT = 50
 
 
@@ -279,8 +277,6 @@ LIST = Command(
 )
 
 
-# `recollect stats`: what is in the memory, counted.
-
 _TASKS = {"due": "tasks to do", "leased": "tasks in work", "later": "tasks for later", "dead": "tasks that failed"}
 _DERIVED = {
     "fact": "facts",
@@ -299,17 +295,17 @@ def stats(run: Invocation) -> int:
     Where a language model was asked, it also shows how often, and what it cost.
     """
     from recollect.faces.present.views import as_json
-    from recollect.models.language.budget import FILE, Ledger
+    from recollect.models.language.budget import FILE, SpendingLog
 
     memory = run.existing_memory()
-    counts, index = memory.stats(), memory.index()
-    ledger = Ledger(run.places.data / FILE)
+    counts, index = memory.upkeep.stats(), memory.upkeep.index()
+    ledger = SpendingLog(run.places.data / FILE)
     spent = ledger.spent(memory.location, memory.namespace)
     facts: dict[str, Any] = {
         "store": memory.location,
         "namespace": memory.namespace,
-        "namespaces": list(memory.namespaces()),
-        "bytes": memory.info().bytes or None,
+        "namespaces": list(memory.upkeep.namespaces()),
+        "bytes": memory.upkeep.info().bytes or None,
         "embedder": index.embedder.name if index.embedder else None,
         "tasks": task_counts(memory, counts),
     }

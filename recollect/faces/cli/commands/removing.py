@@ -1,4 +1,4 @@
-"""Forgetting a person: what there is of them is shown in three groups, and what others say is asked for by itself."""
+"""`recollect forget`, `secrets` and `delete`: hide or remove what is stored."""
 
 from __future__ import annotations
 
@@ -116,8 +116,6 @@ def _lines(messages: Sequence[Message]) -> list[str]:
 def _harmless(text: str) -> str:
     return harmless(text).replace("\n", " ")
 
-
-# `recollect forget`: removes messages for good, with everything derived from them.
 
 _SHOWN = 10
 
@@ -331,9 +329,6 @@ FORGET = Command(
 )
 
 
-# `recollect secrets`: where keys, tokens and passwords stand.
-
-
 def secrets(run: Invocation, source: list[str] | None = None) -> int:
     """List the keys, tokens and passwords that your conversations hold, by source.
 
@@ -342,7 +337,7 @@ def secrets(run: Invocation, source: list[str] | None = None) -> int:
     """
     memory = run.existing_memory()
     with progress(run.out, "Reading everything"):
-        found = memory.secrets(sources=source or ())
+        found = memory.upkeep.secrets(sources=source or ())
     found.sort(key=lambda one: (one.source, str(one.timestamp or ""), one.id))
     if not run.in_json(lambda: {"secrets": found}):
         for line in _lines_secrets(run, found):
@@ -371,7 +366,7 @@ def _lines_secrets(run: Invocation, found: Sequence[StoredSecret]) -> Iterator[s
 def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool) -> int:
     """`recollect forget --secrets`."""
     memory, out = run.existing_memory(), run.out
-    asked = memory.forget_secrets(sources=source, dry_run=True)
+    asked = memory.upkeep.forget_secrets(sources=source, dry_run=True)
     if not asked.secrets or dry_run:
         run.show(
             lambda: as_json(asked) | {"removed": False},
@@ -392,7 +387,7 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
                 out.line("Nothing was removed.")
                 return 1
     with progress(out, "Removing"):
-        done = memory.forget_secrets(sources=source)
+        done = memory.upkeep.forget_secrets(sources=source)
     run.state.forget()  # it repeats words and titles
     run.show(
         lambda: as_json(done) | {"removed": bool(done.secrets)},
@@ -409,9 +404,6 @@ def _counted_secrets(found: TakenOut) -> str:
 
 
 SECRETS = Command(secrets, ("recollect secrets", "recollect secrets --source claude-code --json"), (SOURCE,))
-
-
-# `recollect delete`: hides messages from searches and lists; `restore` brings them back.
 
 
 def delete(run: Invocation, what: list[str]) -> int:

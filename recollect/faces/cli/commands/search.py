@@ -1,9 +1,9 @@
-"""`recollect search`: what is remembered of it, typed; the messages, shown."""
+"""`recollect search`, its results on the screen, and what to say where nothing is found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from recollect.record import REPORTS
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
-    from recollect.search.query.request import GroupBy, Mode, Sort
+    from recollect.search.query.request import Filters, GroupBy, Mode, Sort
     from recollect.search.results.result import DerivedHit, DocumentHit, Hit, MessageHit, SearchResults, Why
 
 
@@ -55,26 +55,23 @@ def search(
     "double quotes" around words that belong together, within single quotes for the shell; -word leaves out messages
     with that word. `-` alone reads the query from standard input. Afterwards `recollect show 1` opens the first result.
     """
+    from recollect.search.query.request import Filters
+
     asked = FilteredQuery(
-        query=words_of(query, _NO_QUERY),
-        source=tuple(source),
-        role=tuple(role),
-        kind=tuple(kind),
-        since=since,
-        until=until,
-        before=before,
-        conversation=in_,
-        literal=literal,
+        words_of(query, _NO_QUERY),
+        Filters.of(
+            source=source, role=role, kind=kind, since=since, until=until, before=before, conversation=in_, mode=mode
+        ),
+        literal,
     )
     period(since, until, before)  # what is wrong with them is told in the words of the options
     found = run.existing_memory().search(
         asked.query,
         limit=limit or run.settings.limit,
         group_by=group_by,
-        mode=mode,
         sort=sort,
         offset=offset,
-        **asked.filters(),
+        **asked.options,
     )
     run.state.remember_search(found)
     if open_ is not None:
@@ -90,24 +87,20 @@ class FilteredQuery:
     """The query with the filters that stand beside it."""
 
     query: str
-    source: tuple[str, ...] = ()
-    role: tuple[str, ...] = ()
-    kind: tuple[str, ...] = ()
-    since: str | None = None
-    until: str | None = None
-    before: str | None = None
-    conversation: str | None = None
+    filters: Filters
     literal: bool = False
 
-    def filters(self) -> dict[str, Any]:
+    @property
+    def options(self) -> dict[str, Any]:
         """As the façade takes them."""
-        return {name: value for name, value in asdict(self).items() if name != "query"}
+        return self.filters.given | {"literal": self.literal}
 
     def as_typed(self) -> str:
         """The filters as options: "--source claude"."""
-        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(self, name)]
-        named = {"since": self.since, "until": self.until, "before": self.before, "in": self.conversation}
-        given = [f"--{name} {typed(value)}" for name, value in named.items() if value]
+        told = self.filters
+        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(told, name)]
+        named = {"since": told.since, "until": told.until, "before": told.before, "in": told.conversation}
+        given = [f"--{name} {typed(str(value))}" for name, value in named.items() if value]
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
@@ -133,7 +126,7 @@ def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) 
     if found.total:
         out.line(f"No further results: there are {found.total}.")
         return
-    nothing = EmptyResults(run.memory(), found, asked.query, asked.filters())
+    nothing = EmptyResults(run.memory(), found, asked.query, asked.options)
     out.line(f"Nothing found in {nothing.searched}.")
     if nothing.meant:
         out.line(f"Did you mean: {nothing.meant[0]} ({nothing.meant[1]})")
@@ -161,7 +154,7 @@ SEARCH = Command(
         ),
         *TIMES,
         Option(("--in",), "Only in this conversation, or all with this in the title.", "TITLE|ID", name="in_"),
-        Option(("--literal",), "The exact words in this order: no similar words, no meaning.", default=False),
+        Option(("--literal",), "Exact phrase only: no word forms, no semantic matches.", default=False),
         Option(("--sort",), "relevance or newest.", "ORDER", default="relevance", read=one_of(*_SORTS), values=_SORTS),
         Option(("--limit", "-n"), "How many results; 10 unless configured.", "N", read=whole(1, MOST_RESULTS)),
         Option(
@@ -177,14 +170,12 @@ SEARCH = Command(
         ),
         MODE,
         Option(("--full",), "Every result with its messages, not only the first three.", default=False),
-        Option(("--why",), "Say for each message why it was found.", default=False),
+        Option(("--why",), "Explain why each message matched.", default=False),
         Option(("--open",), "Show the Nth result at once.", "N", name="open_", read=whole(1)),
     ),
     Arguments("QUERY", "query", required=True, several=True, dashes=True),
 )
 
-
-# Search results on the screen: the best with the messages that matched, the rest a line each.
 
 IN_FULL = 3  #: results that are shown with their messages
 
@@ -364,13 +355,10 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     return out.dotted(*told)
 
 
-# What is said where nothing is found since there is nothing yet: no messages, or nothing derived from them.
-
-
 def told_empty(run: Invocation) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = run.memory()
-    stats = memory.stats()
+    stats = memory.upkeep.stats()
     if stats.by_source or stats.documents:
         return False
     if stats.facts:
@@ -385,9 +373,9 @@ def told_empty(run: Invocation) -> bool:
 
 def none_found(run: Invocation, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
-    from recollect.derive.tasks.outbox import CONVERSATION
+    from recollect.derive.tasks.queue import CONVERSATION
 
     run.out.line(line)
-    if any(task.kind == CONVERSATION for task, _ in memory.tasks("due")):
-        hint = "Not all messages have been gone through yet. To do that now: recollect worker --once"
+    if any(task.kind == CONVERSATION for task, _ in memory.upkeep.tasks("due")):
+        hint = "Some messages are not processed yet. Process them now: recollect worker --once"
         run.out.note(run.out.hint(hint))

@@ -1,4 +1,4 @@
-"""`recollect serve`: the web pages, REST, MCP and the proxy, from this machine."""
+"""`recollect serve` and `mcp`: the servers, and how clients are set up for them."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ SERVE = Command(
         Option(
             ("--host",), "The address to listen at; any but this machine's own needs a token.", "ADDRESS", default=_HOST
         ),
-        Option(("--name",), "A name under which it is reached; may be repeated.", "NAME", several=True),
+        Option(("--name",), "Host name it is reached by (repeatable).", "NAME", several=True),
         Option(
             ("--token",),
             "Ask programs of this machine for a token, too; NS=: one of a namespace. May be repeated.",
@@ -177,8 +177,6 @@ SERVE = Command(
     ),
 )
 
-
-# `recollect mcp install`: writes the set-up of a client, and shows what it did.
 
 TOOLS = Option(("--tools",), "core: 7 tools; all: 21.", "SET", default=CORE, read=one_of(*SETS), values=SETS)
 READ_ONLY = Option(("--read-only",), "Leave out the tools that write or remove.", default=False)
@@ -243,7 +241,7 @@ def _tell(run: Invocation, change: Change, kept: Path | None) -> None:
     for line in change.lines:
         out.verbatim(f"  {out.colored(line) if line.startswith('+') else out.dim(line)}")
     if kept:
-        out.line(out.dim(f"What was there before: {_short(kept)}"))
+        out.line(out.dim(f"Backup: {_short(kept)}"))
     out.line(f"Next: {client.after}")
 
 
@@ -318,9 +316,6 @@ INSTALL = Command(
     ),
     Arguments("CLIENT", "names", several=True, values=tuple(CLIENTS)),
 )
-
-
-# `recollect mcp`: the memory as an MCP server for Claude Desktop, Claude Code, Cursor, VS Code and others.
 
 
 def mcp(

@@ -1,4 +1,4 @@
-"""The bare command: what is in the memory, what could be, and what to type next."""
+"""The bare command, `recollect config` and `demo`: what there is, the settings, and a sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recollect.faces.present.names import source_label
 from recollect.faces.present.pausing import pause_words
 from recollect.faces.present.times import ago, number, size, span
 from recollect.faces.present.working import STATES, task_counts, worker_state
-from recollect.importers.found import Found
+from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
 from recollect.models.language.choose import open_model
 from recollect.models.language.errors import ModelNotReady
@@ -58,7 +58,7 @@ def show_status(run: Invocation) -> None:
         _print_status(run, counts, found)
 
 
-def not_yet_in(run: Invocation, counts: Counts | None) -> list[Found]:
+def not_yet_in(run: Invocation, counts: Counts | None) -> list[FoundSource]:
     """What lies on this machine and is not in the memory, or is newer."""
     return newer_than(run.state.last_import(), counts, _kept(run))
 
@@ -68,10 +68,10 @@ def _kept(run: Invocation) -> ImportedFiles:
 
 
 def _counts(run: Invocation) -> Counts | None:
-    return run.memory().stats() if run.has_memory() else None
+    return run.memory().upkeep.stats() if run.has_memory() else None
 
 
-def _print_status(run: Invocation, counts: Counts, found: Sequence[Found]) -> None:
+def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource]) -> None:
     out, now = run.out, utc_now()
     dot = f" {out.symbols.dot} "
     when = span(counts.first, counts.last, now, out.symbols.dash)
@@ -84,18 +84,18 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[Found]) -> No
     tasks, working = task_counts(run.memory(), counts), is_at_work(run)
     facts += [quality_state(counts), *worker_state(tasks, working=working)]
     out.line(sources + out.gap(sources, dot.join(facts)) + out.dim(dot.join(facts)))
-    if advice := index_advice(run.memory().index(), counts.messages, out):
+    if advice := index_advice(run.memory().upkeep.index(), counts.messages, out):
         out.line(advice)
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
     tell_pause(run)
-    _print_found(run, found, "Found on this machine, not imported yet: ")
+    _print_found(run, found, "FoundSource on this machine, not imported yet: ")
     _warn(run, found)
     steps = [f"recollect search {_quoted(run)}", "recollect serve --open", "recollect --help"]
     out.line(out.in_a_row("Try  ", [out.hint(step) for step in steps]))
 
 
-def _print_empty(run: Invocation, found: Sequence[Found], facts: int) -> None:
+def _print_empty(run: Invocation, found: Sequence[FoundSource], facts: int) -> None:
     out = run.out
     left = f"No messages yet, and {number(facts, 'fact')}." if facts else "Your memory is empty."
     right = _where(run)
@@ -106,21 +106,21 @@ def _print_empty(run: Invocation, found: Sequence[Found], facts: int) -> None:
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     tell_pause(run)
-    _print_found(run, found, "Found on this machine: ")
+    _print_found(run, found, "FoundSource on this machine: ")
     _warn(run, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(run)}"]
     out.line(out.in_a_row("Then  ", [out.hint(step) for step in steps]))
     out.line("Or try it out first on a sample:  recollect demo")
 
 
-def _print_found(run: Invocation, found: Sequence[Found], words: str) -> None:
+def _print_found(run: Invocation, found: Sequence[FoundSource], words: str) -> None:
     if found:
         line = words + found_labels(found)
         step = run.out.hint("recollect import --found")
         run.out.line(line + run.out.gap(line, step) + step)
 
 
-def _warn(run: Invocation, found: Sequence[Found]) -> None:
+def _warn(run: Invocation, found: Sequence[FoundSource]) -> None:
     """Claude Code deletes its sessions after a time."""
     if count := _expiring(run, found):
         out = run.out
@@ -130,7 +130,7 @@ def _warn(run: Invocation, found: Sequence[Found]) -> None:
         out.line(line + out.gap(line, step) + step)
 
 
-def _expiring(run: Invocation, found: Sequence[Found]) -> int:
+def _expiring(run: Invocation, found: Sequence[FoundSource]) -> int:
     folders = [one.path for one in found if one.label == "Claude Code" and one.path.is_dir()]
     if not folders:
         return 0
@@ -139,7 +139,7 @@ def _expiring(run: Invocation, found: Sequence[Found]) -> int:
 
 
 def _where(run: Invocation) -> str:
-    taken = run.memory().info().bytes if run.has_memory() else None
+    taken = run.memory().upkeep.info().bytes if run.has_memory() else None
     parts = [run.settings.namespace, size(taken) if taken else "", tilde(run.settings.store)]
     return f" {run.out.symbols.dot} ".join(filter(None, parts))
 
@@ -152,12 +152,12 @@ def _largest_first(counts: Any) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _document(run: Invocation, counts: Counts | None, found: Sequence[Found]) -> dict[str, Any]:
+def _document(run: Invocation, counts: Counts | None, found: Sequence[FoundSource]) -> dict[str, Any]:
     tasks = task_counts(run.memory(), counts) if counts else dict.fromkeys(STATES, 0)
     return {
         "store": str(run.settings.store),
         "namespace": run.settings.namespace,
-        "bytes": (run.memory().info().bytes or None) if counts else 0,
+        "bytes": (run.memory().upkeep.info().bytes or None) if counts else 0,
         "conversations": counts.conversations if counts else 0,
         "messages": counts.messages if counts else 0,
         "sources": dict(counts.by_source) if counts else {},
@@ -166,14 +166,11 @@ def _document(run: Invocation, counts: Counts | None, found: Sequence[Found]) ->
         "last_import": run.state.last_import(),
         "quality": {"made": counts.quality if counts else 0, "wanted": counts.said_passages if counts else 0},
         "worker": {"working": is_at_work(run), **tasks},
-        "index": {"rebuilding": counts is not None and run.memory().index().building is not None},
+        "index": {"rebuilding": counts is not None and run.memory().upkeep.index().building is not None},
         "paused": bool(pause_words()),
         "found": found,
         "expiring": _expiring(run, found),
     }
-
-
-# `recollect config`: every setting with where it comes from, and one of them set.
 
 
 def config(run: Invocation, words: list[str]) -> int:
@@ -250,8 +247,6 @@ CONFIG = Command(
 )
 
 
-# `recollect demo`: the sample archive in a throwaway store, and three searches in it.
-
 #: The searches shown, with their filters.
 _SEARCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("nginx reverse proxy", {}),
@@ -301,7 +296,7 @@ def _print(run: Invocation, memory: Memory, archive: list[Path], store: Path, ke
 
     out = run.out
     out.line(out.bold(f"$ recollect import {' '.join(path.name for path in archive)}"))
-    print_report(memory.import_file(*archive), memory.stats(), memory.index(), out, all_problems=False)
+    print_report(memory.import_file(*archive), memory.upkeep.stats(), memory.upkeep.index(), out, all_problems=False)
     for query, filters in _SEARCHES:
         options = "".join(f" --{name} {value}" for name, value in filters.items()) + f" -n {_RESULTS}"
         out.line()
@@ -326,7 +321,7 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
 
     out = run.out
     out.line()
-    done = memory.consolidate()
+    done = memory.upkeep.consolidate()
     out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
@@ -344,7 +339,7 @@ def _as_json(memory: Memory, archive: list[Path]) -> dict[str, Any]:
 
     report = memory.import_file(*archive)
     searches = [memory.search(query, limit=_RESULTS, **filters) for query, filters in _SEARCHES]
-    return {"import": import_document(report, memory.stats()), "searches": searches}
+    return {"import": import_document(report, memory.upkeep.stats()), "searches": searches}
 
 
 DEMO = Command(

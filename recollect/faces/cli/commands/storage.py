@@ -1,4 +1,4 @@
-"""`recollect backup`: a copy of the whole memory while it is in use."""
+"""`recollect backup`, `restore`, `export`, `check`, `drop` and `reindex`: the store and its copies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def backup(run: Invocation, file: str | None = None) -> int:
     if path.is_dir():
         path = path / _dated()
     with progress(out, "Copying") as report, naming(path):
-        taken = memory.backup(path, progress=lambda done, total: report(done, total, percent(done, total)))
+        taken = memory.upkeep.backup(path, progress=lambda done, total: report(done, total, percent(done, total)))
     run.show(
         lambda: {"file": str(path), "bytes": taken},
         f"Backed up {run.store} to {path} ({size(taken)}, verified).",
@@ -60,8 +60,6 @@ BACKUP = Command(
     words=Arguments("FILE", "file"),
 )
 
-
-# `recollect restore`: brings back what was deleted, or a whole memory from a backup.
 
 _DUMP_BEGINS = b'{"recollect_dump"'
 _ENDINGS = (".db", ".jsonl", ".gz", ".zip", ".sqlite", ".backup")
@@ -112,7 +110,7 @@ def _from_backup(run: Invocation, backup: Path, *, replace: bool) -> int:
             f"A backup can only be restored to a file, and {store} is a server.", hint="Import an export there instead."
         )
     recollect.restore(backup, store, replace=replace)
-    info = run.memory().info()
+    info = run.memory().upkeep.info()
     run.show(
         lambda: {"file": str(backup), "store": str(store), "bytes": info.bytes or None},
         f"Restored {store} from {backup} ({size(info.bytes)}).",
@@ -134,8 +132,6 @@ RESTORE = Command(
     Arguments("ID|TITLE|FILE", "what", required=True, several=True),
 )
 
-
-# `recollect export`: writes the whole namespace to a file that `import` reads back without loss.
 
 _WORDS = {
     "conversations": "conversation",
@@ -200,7 +196,7 @@ def _export(run: Invocation, memory: Memory, path: Path | None, *, overwrite: bo
     with progress(run.out, "Writing") as report, naming(path):
         total = 0
         with suppress(StoreDamaged):
-            total = memory.stats().conversations
+            total = memory.upkeep.stats().conversations
 
         def told(count: int) -> None:
             report(count, total, number(count, "line"))
@@ -249,8 +245,6 @@ EXPORT = Command(
 )
 
 
-# `recollect check`: looks for damage, and repairs what can be repaired.
-
 _PLACES = 3
 
 
@@ -284,7 +278,7 @@ def check(run: Invocation, repair: bool = False) -> int:
 def _violations(run: Invocation) -> Sequence[Violation]:
     """What is wrong; a memory that cannot be opened is damaged."""
     try:
-        return run.existing_memory().check()
+        return run.existing_memory().upkeep.check()
     except StoreDamaged as problem:
         from recollect.store import Invariant, Violation
 
@@ -294,7 +288,7 @@ def _violations(run: Invocation) -> Sequence[Violation]:
 def _repaired(run: Invocation) -> list[Violation]:
     told = run.out.hint("Nothing has changed. To continue: recollect check --repair")
     with on_interrupt(told), progress(run.out, "Repairing") as report:
-        return run.memory().repair(progress=lambda done, total: report(done, total, number(done, "message")))
+        return run.memory().upkeep.repair(progress=lambda done, total: report(done, total, number(done, "message")))
 
 
 def _print(run: Invocation, violations: Sequence[Violation]) -> None:
@@ -330,8 +324,6 @@ CHECK = Command(
 )
 
 
-# What `recollect check` says of an invariant that does not hold: the problem, in plain words.
-
 PROBLEMS = {
     Invariant.FILE_IS_WHOLE: "the file is damaged",
     Invariant.REFERENCES: "refers to something that is missing",
@@ -366,9 +358,6 @@ PROBLEMS = {
 }
 
 
-# `recollect drop`: removes a whole namespace for good, with its name.
-
-
 def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
     """Remove a whole namespace for good, with its name.
 
@@ -381,7 +370,7 @@ def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
     name, out = what[0], run.out
     memory = run.existing_memory()
     with memory.beside(name) as doomed:
-        messages = number(doomed.stats().messages, "message")
+        messages = number(doomed.upkeep.stats().messages, "message")
     if not yes:
         if run.json or not out.can_ask:
             raise InvalidInput(
@@ -393,7 +382,7 @@ def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
                 out.line("Nothing was removed.")
                 return 1
     with on_interrupt(out.hint(f"To continue: recollect drop {typed(name)}")), progress(out, "Removing"):
-        was_there = memory.drop_namespace(name)
+        was_there = memory.upkeep.drop_namespace(name)
     State.of(run.places.state, run.store, name).forget()
     run.show(
         lambda: {"dropped": was_there, "namespace": name},
@@ -410,9 +399,6 @@ DROP = Command(
 )
 
 
-# `recollect reindex`: rebuilds the search index beside the one in use.
-
-
 def reindex(run: Invocation) -> int:
     """Rebuild the search index from the messages.
 
@@ -422,8 +408,8 @@ def reindex(run: Invocation) -> int:
     memory, out = run.existing_memory(), run.out
     told = out.hint("Nothing has changed for search. To continue: recollect reindex")
     with on_interrupt(told), progress(out, "Indexing") as report:
-        memory.reindex(progress=lambda done, total: report(done, total, number(done, "message")))
-    messages, embedder = memory.stats().messages, memory.stored_embedder()
+        memory.upkeep.reindex(progress=lambda done, total: report(done, total, number(done, "message")))
+    messages, embedder = memory.upkeep.stats().messages, memory.upkeep.stored_embedder()
     run.show(
         lambda: {"messages": messages, "embedder": embedder},
         f"Search index rebuilt from {number(messages, 'message')}.",

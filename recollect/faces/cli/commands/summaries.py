@@ -1,4 +1,4 @@
-"""`recollect summaries`: what conversations, days and topics come down to."""
+"""`recollect summaries`, `topics` and `timeline`: what conversations are about, and when."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
-    from recollect.derive.topics.reading import Segment, Topic
+    from recollect.derive.topics.reading import Topic, TopicSegment
     from recollect.faces.cli.output import Output
     from recollect.memory.timeline import Band, Day, Timeline
     from recollect.record import Message
@@ -46,7 +46,7 @@ def summaries(
     limit: int = _LIMIT,
     parts: bool = False,
 ) -> int:
-    """Show what conversations, days and topics come down to.
+    """Summarise conversations, days and topics.
 
     The newest come first. CONVERSATION is one by its ID or title; without it, all are listed. A long conversation has
     summaries of its parts (l1: five to ten exchanges) and of three of these (l2); short ones have such in common.
@@ -141,15 +141,13 @@ SUMMARIES = Command(
 )
 
 
-# `recollect topics`: what many conversations are about, the messages of a topic, the segments of a conversation.
-
 _TOPICS_LIMIT = 20
 
 
 def topics(
     run: Invocation, which: list[str] | None = None, conversation: str | None = None, limit: int = _TOPICS_LIMIT
 ) -> int:
-    """List what many conversations are about, or where one changes its subject.
+    """List recurring topics, or where one conversation changes subject.
 
     With a TOPIC (its label, a term of it, or the end of its id): its messages, the most typical first. With
     --conversation: the segments of that conversation, each a run of turns about one thing.
@@ -159,11 +157,11 @@ def topics(
         if which:
             raise InvalidInput("A topic and a conversation do not go together.", hint="Leave one of them out.")
         thread, _ = memory.resolve(conversation)
-        segments = memory.segments(thread.conversation.id)
+        segments = memory.knowledge.segments(thread.conversation.id)
         return _print_segments(run, segments)
     if which:
         name = " ".join(which)
-        return _print_messages(run, name, memory.get_topic_messages(name, limit))
+        return _print_messages(run, name, memory.toolbox().get_topic_messages(name, limit))
     found = memory.topics(limit)
     if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
@@ -182,7 +180,7 @@ def _print_topics(run: Invocation, found: list[Topic]) -> None:
             out.line(out.dim(f"        {more}"))
 
 
-def _print_segments(run: Invocation, segments: list[Segment]) -> int:
+def _print_segments(run: Invocation, segments: list[TopicSegment]) -> int:
     out = run.out
     if not run.in_json(
         lambda: {"segments": [as_json(segment) | {"topic": segment.topic or None} for segment in segments]}
@@ -223,15 +221,13 @@ TOPICS = Command(
 )
 
 
-# `recollect timeline`: how much was said when, topics by month, and the days of a time with their conversations.
-
 _TOPICS = 12
 _BAR = 40  # columns of the longest
 _NAMED = 4  # months of a topic that are all named
 
 
 def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TOPICS) -> int:
-    """Show how much was said when, or what was talked about in a time.
+    """Show activity by month, or what you discussed in a period.
 
     Without PERIOD: the months with how much was said in each, and the largest topics with the months in which something
     of them began. With one (2025-03, "last week", "2025-03-01 to 2025-03-14"): its days, the newest first, each with
@@ -241,7 +237,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
     memory = run.existing_memory()
     if period:
         named = " ".join(period)
-        days = memory.days(named)
+        days = memory.knowledge.days(named)
         if run.json:
             run.out.document({"days": days})
         elif days:
@@ -249,10 +245,10 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         else:
             from recollect.answer.tools.opening import nothing_said
 
-            said = [day for day, _ in memory.timeline(0).days]
+            said = [day for day, _ in memory.knowledge.timeline(0).days]
             run.out.line(nothing_said(said, named, utc_now().date()))
         return 0 if days else 1
-    found = memory.timeline(topics)
+    found = memory.knowledge.timeline(topics)
     if run.json:
         run.out.document(found)
     elif found.days or found.undated:

@@ -43,7 +43,7 @@ def context(
     names = _ALL if _ALL.messages in call.offers else _CORE
     made = call.memory.prepare_context(text, conversation_id or None, budget, tools=names)
     if "remember" in call.offers:  # else nothing is written
-        call.memory.record_request("mcp", made.parts, text=text, conversation_id=conversation_id or None)
+        call.memory.integration.record_request("mcp", made.parts, text=text, conversation_id=conversation_id or None)
     namespace = str(call.memory.namespace)
     return ServerReply(
         made.text, {"text": made.text, "tokens": made.tokens, "degraded": made.degraded, "namespace": namespace}

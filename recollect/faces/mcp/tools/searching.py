@@ -152,7 +152,7 @@ def _notes(found: SearchResults) -> Iterator[str]:
 def _opened(call: ServerCall, id: str) -> dict[str, Any]:
     """What an id names, with its whole text. Raises NotFound."""
     try:
-        return _message(call, call.memory.get_message_by_id(id))
+        return _message(call, call.memory.toolbox().get_message_by_id(id))
     except NotFound as unknown:
         try:
             return _whole_document(call, call.memory.document(id))
@@ -163,7 +163,7 @@ def _opened(call: ServerCall, id: str) -> dict[str, Any]:
         except NotFound:
             raise unknown from None
     if message is not None:
-        return _message(call, call.memory.get_message_by_id(message.id))
+        return _message(call, call.memory.toolbox().get_message_by_id(message.id))
     shown = [one for one in thread.messages if one.active and not (one.deleted or one.erased)]
     conversation = thread.conversation
     return {
@@ -182,8 +182,12 @@ def _opened(call: ServerCall, id: str) -> dict[str, Any]:
 
 def _message(call: ServerCall, message: Message) -> dict[str, Any]:
     """A message, with what stands around it: an answer is seldom understood without its question."""
-    conversation = call.memory.conversation_named(message.conversation_id)
-    run = [message] if isinstance(message, MessageChunk) else call.memory.get_conversation_thread(message.id, _AROUND)
+    conversation = call.memory.integration.conversation_named(message.conversation_id)
+    run = (
+        [message]
+        if isinstance(message, MessageChunk)
+        else call.memory.toolbox().get_conversation_thread(message.id, _AROUND)
+    )
     return {
         "id": message.id,
         "title": title_of(conversation.title if conversation else "", message.content),

@@ -56,7 +56,7 @@ def timeline(
 def _nothing(call: ServerCall, period: str, offset: float) -> str:
     if offset:
         return f"No more from {period}."
-    return nothing_said([day for day, _ in call.memory.timeline(0).days], period, utc_now().date())
+    return nothing_said([day for day, _ in call.memory.knowledge.timeline(0).days], period, utc_now().date())
 
 
 def _row(call: ServerCall, row: ConversationRow) -> dict[str, Any]:

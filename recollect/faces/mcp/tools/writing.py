@@ -76,7 +76,7 @@ def _offered(call: ServerCall, text: str) -> ServerReply:
     from recollect.faces.present.names import short
 
     namespace = str(call.memory.namespace)
-    rule = call.memory.add_rule(text, confirmed=False, said_by=call.client or "assistant")
+    rule = call.memory.knowledge.add_rule(text, confirmed=False, said_by=call.client or "assistant")
     if rule.current:
         return ServerReply(f"This is a rule in {namespace} already.", {"id": rule.id, "namespace": namespace})
     confirm = f"recollect facts pin {short(rule.id)}"
@@ -112,7 +112,7 @@ def forget(
     found = call.memory.forget(*rest, dry_run=not confirm) if rest else None
     if confirm:
         for fact in facts.values():
-            call.memory.forget_fact(fact.id)
+            call.memory.knowledge.forget_fact(fact.id)
     structured = _counted(found, facts) | {"removed": confirm, "namespace": str(call.memory.namespace)}
     return ServerReply(_told(structured, confirm=confirm), structured)
 
@@ -120,7 +120,7 @@ def forget(
 def _facts(call: ServerCall, names: list[str]) -> dict[str, Fact]:
     """The facts among what is named: they are looked for only where nothing else has that name."""
     said = {message.id for message in call.memory.messages(names)}
-    left = [name for name in names if name not in said and call.memory.conversation_named(name) is None]
+    left = [name for name in names if name not in said and call.memory.integration.conversation_named(name) is None]
     known: dict[str, Fact] = {fact.id: fact for fact in call.memory.facts(include_past=True)} if left else {}
     return {name: known[name] for name in left if name in known}
 

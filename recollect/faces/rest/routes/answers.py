@@ -72,7 +72,7 @@ def chat(request: Request, memory: Scoped, asked: ChatQuestion) -> ChatAnswer | 
 @routes.post("/chat/resolve")
 def resolve_references(memory: Scoped, asked: ToResolve) -> Whole:
     """A question made whole by what was said before it in a conversation, or as it was."""
-    return Whole(memory.resolve_references(asked.conversation_id, asked.question))
+    return Whole(memory.integration.resolve_references(asked.conversation_id, asked.question))
 
 
 @routes.post("/context")
@@ -86,7 +86,7 @@ def prepare_context(memory: Scoped, asked: ToPrepare) -> Context:
 @routes.get("/requests")
 def requests(memory: Scoped, limit: Annotated[int, Query(ge=1, le=200)] = 20) -> PageView[Requested]:
     """What the newest requests of the proxy, of chats, MCP clients and hooks were given, the newest first."""
-    return PageView(memory.requests(limit))
+    return PageView(memory.integration.requests(limit))
 
 
 @routes.get("/brief", dependencies=[WHOLE_STORE])

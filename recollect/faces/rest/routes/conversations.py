@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from recollect.derive.topics.reading import Segment
+from recollect.derive.topics.reading import TopicSegment
 from recollect.errors import NotFound
 from recollect.faces.http.once import ONCE, Once
 from recollect.faces.http.scope import Scoped
@@ -41,7 +41,7 @@ def conversations(
     until: Until = None,
 ) -> PageView[ConversationRow]:
     """Conversations, the newest first."""
-    page = memory.conversation_page(
+    page = memory.integration.conversation_page(
         source=source or (), title=title, since=since, until=until, limit=limit, after=cursor.after
     )
     return PageView(page.rows, cursor.following(page.next))
@@ -56,7 +56,7 @@ def conversation(memory: Scoped, id: Id) -> Thread:
 @routes.get("/conversations/{id}/about")
 def conversation_named(memory: Scoped, id: Id) -> Conversation:
     """A conversation without what is in it."""
-    found = memory.conversation_named(id)
+    found = memory.integration.conversation_named(id)
     if found is None:
         raise NotFound(f"No conversation has the ID {id}.", hint="To see what there is: GET /api/v1/conversations")
     return found
@@ -69,9 +69,9 @@ def latest(memory: Scoped, id: Id, limit: Limit = 20) -> PageView[Message]:
 
 
 @routes.get("/conversations/{id}/segments")
-def segments(memory: Scoped, id: Id) -> PageView[Segment]:
+def segments(memory: Scoped, id: Id) -> PageView[TopicSegment]:
     """A conversation as runs of turns about one thing, cut where it drifts."""
-    return PageView(memory.segments(id))
+    return PageView(memory.knowledge.segments(id))
 
 
 @routes.get("/resolve")
@@ -94,7 +94,7 @@ def get_messages_by_ids(
     deleted: Annotated[bool, Query(description="Also the places of those that were deleted; no pieces then.")] = False,
 ) -> PageView[Message]:
     """Those messages, and pieces of long ones, that are there, in the order asked for."""
-    found = memory.messages(ids) if deleted else memory.get_messages_by_ids(ids)
+    found = memory.messages(ids) if deleted else memory.toolbox().get_messages_by_ids(ids)
     return PageView(found)
 
 
@@ -125,20 +125,20 @@ def store_messages(memory: Scoped, once: Once, several: NewMessages) -> PageView
 @routes.patch("/messages/batch", dependencies=[ONCE])
 def update_messages(memory: Scoped, several: Rewordings) -> PageView[Message]:
     """Gives several messages new wordings in one transaction: all of them, or none; the old ones are kept."""
-    reworded = memory.update_messages(one.model_dump() for one in several.messages)
+    reworded = memory.integration.update_messages(one.model_dump() for one in several.messages)
     return PageView(reworded)
 
 
 @routes.get("/messages/fingerprint")
 def fingerprint(memory: Scoped, ids: Ids) -> Fingerprint:
     """What stays the same as long as nothing that these ids name was reworded, deleted or forgotten."""
-    return Fingerprint(memory.fingerprint(ids))
+    return Fingerprint(memory.integration.fingerprint(ids))
 
 
 @routes.get("/messages/{id}")
 def get_message_by_id(memory: Scoped, id: Id) -> Message:
     """A message, or the piece of a long one."""
-    return memory.get_message_by_id(id)
+    return memory.toolbox().get_message_by_id(id)
 
 
 @routes.patch("/messages/{id}", dependencies=[ONCE])
@@ -147,24 +147,24 @@ def update_message(memory: Scoped, id: Id, words: NewWords) -> Message:
     return memory.update_message(id, words.content)
 
 
-@routes.delete("/messages/{id}", status_code=204, dependencies=[ONCE])
+@routes.delete("/messages/{id}", status_code=204, openapi_extra=calls("delete"), dependencies=[ONCE])
 def delete_message(memory: Scoped, id: Id) -> Response:
     """Deletes a message softly: no search or count shows it, the record keeps it."""
-    memory.delete_message(id)
+    memory.delete(id)
     return Response(status_code=204)
 
 
-@routes.post("/messages/{id}/restore", status_code=204, dependencies=[ONCE])
+@routes.post("/messages/{id}/restore", status_code=204, openapi_extra=calls("restore"), dependencies=[ONCE])
 def restore_message(memory: Scoped, id: Id) -> Response:
     """Takes the soft deletion of a message back."""
-    memory.restore_message(id)
+    memory.restore(id)
     return Response(status_code=204)
 
 
 @routes.get("/messages/{id}/chunks")
 def get_message_with_chunks(memory: Scoped, id: Id) -> PageView[Message]:
     """A long message as its pieces, in order; a short one as it is."""
-    return PageView(memory.get_message_with_chunks(id))
+    return PageView(memory.toolbox().get_message_with_chunks(id))
 
 
 @routes.get("/messages/{id}/thread")
@@ -172,13 +172,13 @@ def get_conversation_thread(
     memory: Scoped, id: Id, depth: Annotated[int, Query(ge=0, le=1000, description="Before and after it.")] = 5
 ) -> PageView[Message]:
     """What was said around a message; of a conversation's id its beginning."""
-    return PageView(memory.get_conversation_thread(id, depth))
+    return PageView(memory.toolbox().get_conversation_thread(id, depth))
 
 
 @routes.get("/messages/{id}/tool-calls")
 def get_tool_calls_by_message(memory: Scoped, id: Id) -> PageView[ToolCall]:
     """The tool calls of a message with their results, in order."""
-    return PageView(memory.get_tool_calls_by_message(id))
+    return PageView(memory.toolbox().get_tool_calls_by_message(id))
 
 
 @routes.post("/messages/{id}/tool-calls", status_code=201)
@@ -195,19 +195,19 @@ def store_tool_calls(memory: Scoped, once: Once, id: Id, several: NewToolCalls) 
         call.model_dump(exclude={"id"}) | _without_none({"id": call.id or once.id("call", number)})
         for number, call in enumerate(several.calls)
     ]
-    return PageView(memory.store_tool_calls(given, id))
+    return PageView(memory.integration.store_tool_calls(given, id))
 
 
 @routes.get("/tool-calls")
 def tool_calls(memory: Scoped, ids: Ids) -> PageView[ToolCall]:
     """Those tool calls that are there, with their results, in the order asked for."""
-    return PageView(memory.tool_calls(ids))
+    return PageView(memory.integration.tool_calls(ids))
 
 
 @routes.get("/tool-calls/{id}")
 def get_tool_call(memory: Scoped, id: Id) -> ToolCall:
     """A tool call with its result, by its own id, that of its result, or of a piece of that."""
-    return memory.get_tool_call(id)
+    return memory.toolbox().get_tool_call(id)
 
 
 def _parts(message: MessageWords) -> tuple[Part, ...]:

@@ -31,7 +31,7 @@ from recollect.ingest.importing import ImportReport
 from recollect.ingest.person import Person
 from recollect.ingest.secrets import TakenOut
 from recollect.memory import Memory
-from recollect.memory.reading import DeletedRow
+from recollect.memory.upkeep import DeletedRow
 
 import_routes = family("imports and documents")
 
@@ -180,7 +180,7 @@ def delete(memory: Scoped, what: Names) -> Counted:
 @removing_routes.get("/deleted")
 def deleted(memory: Scoped, cursor: Paged, limit: Limit = 50) -> PageView[DeletedRow]:
     """What was deleted softly and not forgotten, by conversation, the newest first; restoring brings it back."""
-    return cursor.rest(memory.deleted(limit=limit + 1, offset=cursor.offset), limit)
+    return cursor.rest(memory.upkeep.deleted(limit=limit + 1, offset=cursor.offset), limit)
 
 
 @removing_routes.post("/restore", dependencies=[ONCE])
@@ -213,7 +213,7 @@ def secrets(memory: Scoped, source: Several = None) -> SecretsView:
     """Where keys, tokens and passwords stand in everything that is stored, or in what came from some sources; none is
     told itself. All of it is read, which takes a while.
     """
-    return SecretsView(memory.secrets(sources=source or ()))
+    return SecretsView(memory.upkeep.secrets(sources=source or ()))
 
 
 @removing_routes.post("/secrets/forget", response_model=schema(TakenOut), dependencies=[ONCE])
@@ -222,7 +222,7 @@ def forget_secrets(request: Request, memory: Scoped, what: SecretsToForget) -> d
 
     What comes in later does not bring them back. With `dry_run` it says what would go, and changes nothing.
     """
-    gone = memory.forget_secrets(sources=what.sources, dry_run=what.dry_run)
+    gone = memory.upkeep.forget_secrets(sources=what.sources, dry_run=what.dry_run)
     return _told(request, memory, gone, removed=not what.dry_run and bool(gone.secrets))
 
 

@@ -10,7 +10,7 @@ from fastapi import Path, Query
 
 from recollect.derive.entities.entity import Entity
 from recollect.derive.facts.fact import Fact
-from recollect.derive.graph.relation import Graph, Paths, Relation
+from recollect.derive.graph.reader import Graph, Paths, Relation
 from recollect.derive.summaries.reading import Summary
 from recollect.derive.topics.reading import Topic
 from recollect.faces.http.once import ONCE
@@ -54,13 +54,13 @@ def facts(
 @facts_routes.get("/facts/search")
 def search_facts(memory: Scoped, query: SearchQuery, limit: Limit = 10) -> PageView[Fact]:
     """The facts that have to do with a query, best first."""
-    return PageView(memory.search_facts(query, limit))
+    return PageView(memory.toolbox().search_facts(query, limit))
 
 
 @facts_routes.get("/facts/resolve")
 def resolve_fact(memory: Scoped, name: Annotated[str, Query(description="An id, or the end of one.")]) -> FactId:
     """The id of the fact that a person means by an id or the end of one, be it forgotten or not."""
-    return FactId(memory.resolve_fact(name))
+    return FactId(memory.knowledge.resolve_fact(name))
 
 
 @facts_routes.post("/facts", status_code=201, dependencies=[ONCE])
@@ -75,49 +75,49 @@ def rules(
     offered: Annotated[bool, Query(description="What may be a rule, and waits for `PUT /facts/{id}/pin`.")] = False,
 ) -> PageView[Fact]:
     """What the user wants of every answer, in the order in which it was told. Rules are corrected like facts."""
-    return PageView(memory.rules(offered=offered))
+    return PageView(memory.knowledge.rules(offered=offered))
 
 
 @facts_routes.post("/rules", status_code=201, dependencies=[ONCE])
 def add_rule(memory: Scoped, rule: NewRule) -> Fact:
     """Keeps what the user wants of every answer: it stands first in every context."""
-    return memory.add_rule(**rule.model_dump())
+    return memory.knowledge.add_rule(**rule.model_dump())
 
 
 @facts_routes.patch("/facts/{id}", dependencies=[ONCE])
 def edit_fact(memory: Scoped, id: Id, edit: FactEdit) -> Fact:
     """Corrects a fact: what you say outranks what was derived, and survives a rebuild."""
-    return memory.edit_fact(id, edit.content, value=edit.value)
+    return memory.knowledge.edit_fact(id, edit.content, value=edit.value)
 
 
 @facts_routes.put("/facts/{id}/pin", dependencies=[ONCE])
 def pin_fact(memory: Scoped, id: Id) -> Fact:
     """Holds on to a fact: nothing derived replaces it."""
-    return memory.pin_fact(id)
+    return memory.knowledge.pin_fact(id)
 
 
 @facts_routes.delete("/facts/{id}/pin", dependencies=[ONCE], openapi_extra=calls("pin_fact"))
 def unpin_fact(memory: Scoped, id: Id) -> Fact:
     """Lets go of a fact that was pinned."""
-    return memory.pin_fact(id, pinned=False)
+    return memory.knowledge.pin_fact(id, pinned=False)
 
 
 @facts_routes.post("/facts/{id}/merge", dependencies=[ONCE])
 def merge_facts(memory: Scoped, id: Id, merge: FactMerge) -> Fact:
     """Makes one fact of several that say the same."""
-    return memory.merge_facts(id, *merge.others)
+    return memory.knowledge.merge_facts(id, *merge.others)
 
 
 @facts_routes.delete("/facts/{id}", dependencies=[ONCE])
 def forget_fact(memory: Scoped, id: Id) -> FactId:
     """Removes a fact; it is not drawn from the same messages again."""
-    return FactId(memory.forget_fact(id))
+    return FactId(memory.knowledge.forget_fact(id))
 
 
 @facts_routes.post("/facts/{id}/undo", dependencies=[ONCE])
 def undo_fact(memory: Scoped, id: Id) -> PageView[Fact]:
     """Takes back what was decided about a fact by hand; gives the facts that come of it."""
-    return PageView(memory.undo_fact(id))
+    return PageView(memory.knowledge.undo_fact(id))
 
 
 entities_routes = family("entities")
@@ -141,61 +141,61 @@ def entities(
 @entities_routes.post("/entities", status_code=201, dependencies=[ONCE])
 def add_entity(memory: Scoped, entity: NewEntity) -> Entity:
     """Adds an entity that a program knows of; the same again is the same."""
-    return memory.add_entity(**entity.model_dump())
+    return memory.knowledge.add_entity(**entity.model_dump())
 
 
 @entities_routes.post("/relationships", status_code=201, dependencies=[ONCE])
 def add_relationship(memory: Scoped, relationship: NewRelationship) -> Relation:
     """Adds a relation between two entities: a fact that settles with what messages say. The same again is the same."""
-    return memory.add_relationship(**relationship.model_dump())
+    return memory.knowledge.add_relationship(**relationship.model_dump())
 
 
 @entities_routes.get("/entity")
 def entity(memory: Scoped, name: Name) -> Entity:
     """The entity of a name."""
-    return memory.entity(name)
+    return memory.knowledge.entity(name)
 
 
 @entities_routes.patch("/entity", dependencies=[ONCE])
 def edit_entity(memory: Scoped, name: Name, edit: EntityEdit) -> Entity:
     """Corrects the name or type of an entity."""
-    return memory.edit_entity(name, edit.new_name, type=edit.type)
+    return memory.knowledge.edit_entity(name, edit.new_name, type=edit.type)
 
 
 @entities_routes.delete("/entity", dependencies=[ONCE])
 def forget_entity(memory: Scoped, name: Name) -> Entity:
     """Shows an entity no longer; the messages that mention it stay."""
-    return memory.forget_entity(name)
+    return memory.knowledge.forget_entity(name)
 
 
 @entities_routes.put("/entity/pin", dependencies=[ONCE])
 def pin_entity(memory: Scoped, name: Name) -> Entity:
     """Lists an entity first, and keeps it even where nothing mentions it any more."""
-    return memory.pin_entity(name)
+    return memory.knowledge.pin_entity(name)
 
 
 @entities_routes.delete("/entity/pin", dependencies=[ONCE], openapi_extra=calls("pin_entity"))
 def unpin_entity(memory: Scoped, name: Name) -> Entity:
     """Takes that back."""
-    return memory.pin_entity(name, pinned=False)
+    return memory.knowledge.pin_entity(name, pinned=False)
 
 
 @entities_routes.post("/entity/merge", dependencies=[ONCE])
 def merge_entities(memory: Scoped, name: Name, merge: EntityMerge) -> Entity:
     """Takes an entity for another name of a second, which is given."""
-    return memory.merge_entities(name, merge.into)
+    return memory.knowledge.merge_entities(name, merge.into)
 
 
 @entities_routes.post("/entity/unmerge", dependencies=[ONCE])
 def unmerge_entity(memory: Scoped, name: Name) -> Entity:
     """Takes a name out of the entity that it was merged into."""
-    return memory.unmerge_entity(name)
+    return memory.knowledge.unmerge_entity(name)
 
 
 @entities_routes.post("/entity/undo", dependencies=[ONCE])
 def undo_entity(memory: Scoped, name: Name) -> Entity:
     """Takes back what was said of an entity by hand."""
-    return memory.undo_entity(name)
+    return memory.knowledge.undo_entity(name)
 
 
 @entities_routes.get("/entity/mentions")
@@ -206,7 +206,7 @@ def mentions(
     limit: Limit = 50,
 ) -> PageView[Message]:
     """The messages that mention an entity, or two of them together, the newest first."""
-    return PageView(memory.mentions(name, other, limit))
+    return PageView(memory.knowledge.mentions(name, other, limit))
 
 
 @entities_routes.get("/graph")
@@ -218,13 +218,13 @@ def graph(
     include_past: Past = False,
 ) -> Graph:
     """What lies around an entity: others, and the relations among them with their evidence and validity."""
-    return memory.graph(name, depth, limit, include_past=include_past)
+    return memory.knowledge.graph(name, depth, limit, include_past=include_past)
 
 
 @entities_routes.get("/paths")
 def paths(memory: Scoped, source: Name, target: Name, include_past: Past = False) -> Paths:
     """The shortest ways between two entities; neighbours where there is none."""
-    return memory.paths(source, target, include_past=include_past)
+    return memory.knowledge.paths(source, target, include_past=include_past)
 
 
 topics_routes = family("topics and summaries")
@@ -244,7 +244,7 @@ def get_topic_messages(
     limit: Limit = 50,
 ) -> PageView[Message]:
     """The messages of a topic, the most typical first."""
-    return cursor.page(memory.get_topic_messages(topic, cursor.offset + limit + 1), limit)
+    return cursor.page(memory.toolbox().get_topic_messages(topic, cursor.offset + limit + 1), limit)
 
 
 @topics_routes.get("/cluster", openapi_extra=calls("get_cluster", "cluster_summary"))
@@ -257,8 +257,8 @@ def get_cluster(
     """The messages of a topic; those of several ids with commas between; or those nearest in meaning to one. With the
     first of them comes what all of it comes down to.
     """
-    found = cursor.page(memory.get_cluster(id, cursor.offset + limit + 1), limit)
-    return ClusterView(found.items, found.next, "" if cursor.offset else memory.cluster_summary(id))
+    found = cursor.page(memory.toolbox().get_cluster(id, cursor.offset + limit + 1), limit)
+    return ClusterView(found.items, found.next, "" if cursor.offset else memory.toolbox().cluster_summary(id))
 
 
 @topics_routes.get("/summaries")
@@ -283,13 +283,13 @@ def timeline(
     memory: Scoped, topics: Annotated[int, Query(ge=0, le=100, description="The largest ones, as bands.")] = 12
 ) -> Timeline:
     """How much was said on each day, and the largest topics by month."""
-    return memory.timeline(topics)
+    return memory.knowledge.timeline(topics)
 
 
 @time_routes.get("/days")
 def days(memory: Scoped, period: Period) -> PageView[Day]:
     """The days of a time on which something was said, the newest first, each with its conversations."""
-    return PageView(memory.days(period))
+    return PageView(memory.knowledge.days(period))
 
 
 @time_routes.get("/period")
@@ -300,6 +300,6 @@ def get_period_messages(
     limit: Annotated[int, Query(ge=1, le=999)] = 50,
 ) -> PageView[Message]:
     """What was said in a time: the newest messages first in pages, each in order of time."""
-    found = memory.get_period_messages(period, limit + 1, cursor.offset)
+    found = memory.toolbox().get_period_messages(period, limit + 1, cursor.offset)
     following = cursor.following(cursor.offset + limit if len(found) > limit else None)
     return PageView(found[-limit:], following)

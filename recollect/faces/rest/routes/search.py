@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
 
 from recollect.answer.tools.base import FoundText, ToolAnswer
 from recollect.faces.http.once import ONCE
@@ -13,19 +13,14 @@ from recollect.faces.present.results import PageView, ToolDescriptions
 from recollect.faces.rest.base import Before, Limit, Paged, SearchQuery, Several, Since, Until, calls, family
 from recollect.faces.rest.bodies import ToolArguments
 from recollect.faces.rest.schema import schema
-from recollect.record import Message, RoleName
+from recollect.record import Message
+from recollect.search.query.request import Filters
 from recollect.search.results.result import SearchResults
 
 search_routes = family("search")
 
 
-@search_routes.get("/search", response_model=schema(SearchResults), openapi_extra=calls("search", "recall"))
-def search(
-    memory: Scoped,
-    cursor: Paged,
-    query: SearchQuery,
-    limit: Limit = 10,
-    group_by: Literal["conversation", "message"] = "conversation",
+def filters(
     source: Several = None,
     role: Several = None,
     kind: Several = None,
@@ -34,6 +29,28 @@ def search(
     until: Until = None,
     before: Before = None,
     mode: Literal["auto", "instant", "quality"] = "auto",
+) -> Filters:
+    """What the address narrows a search to."""
+    return Filters.of(
+        source=source,
+        role=role,
+        kind=kind,
+        conversation=conversation,
+        since=since,
+        until=until,
+        before=before,
+        mode=mode,
+    )
+
+
+@search_routes.get("/search", response_model=schema(SearchResults))
+def search(
+    memory: Scoped,
+    cursor: Paged,
+    query: SearchQuery,
+    filters: Annotated[Filters, Depends(filters)],
+    limit: Limit = 10,
+    group_by: Literal["conversation", "message"] = "conversation",
     sort: Literal["relevance", "newest"] = "relevance",
     literal: bool = False,
     facets: Annotated[bool, Query(description="Also counts what matches, by what it can be filtered by.")] = False,
@@ -44,17 +61,10 @@ def search(
         limit=limit,
         offset=cursor.offset,
         group_by=group_by,
-        source=source or (),
-        role=cast("list[RoleName]", role or []),
-        kind=kind or (),
-        conversation=conversation,
-        since=since,
-        until=until,
-        before=before,
-        mode=mode,
         sort=sort,
         literal=literal,
         facets=facets,
+        **filters.given,
     )
     return found.to_json() | {"next": cursor.following(found.next)}
 
@@ -64,7 +74,7 @@ def vector_search(
     memory: Scoped, cursor: Paged, query: SearchQuery, limit: Limit = 10, include_tool_calls: bool = True
 ) -> PageView[FoundText]:
     """The index of what a query finds: each with an id that opens it, and what that costs in tokens."""
-    found = memory.vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
+    found = memory.toolbox().vector_search(query, limit + 1, cursor.offset, include_tool_calls=include_tool_calls)
     return cursor.rest(found, limit)
 
 
@@ -73,7 +83,7 @@ def search_and_retrieve(
     memory: Scoped, query: SearchQuery, limit: Annotated[int, Query(ge=1, le=100)] = 5
 ) -> PageView[Message]:
     """What a query finds, loaded at once: whole messages, of long ones the piece that fits."""
-    return PageView(memory.search_and_retrieve(query, limit))
+    return PageView(memory.toolbox().search_and_retrieve(query, limit))
 
 
 tools_routes = family("tools of a model")

@@ -15,9 +15,9 @@ from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT
 from starlette.concurrency import run_in_threadpool
 
-from recollect.derive.shift import Done
-from recollect.derive.tasks.backlog import Backlog
-from recollect.derive.tasks.desk import Consolidated
+from recollect.derive.tasks.runs import Backlog
+from recollect.derive.tasks.worker import Consolidated
+from recollect.derive.worker import Done
 from recollect.errors import Incomplete, InvalidInput, RecollectError
 from recollect.faces.http.events import ERROR, EVENTS, HEADERS, Stream, Tell, as_event, event, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of
@@ -40,7 +40,7 @@ from recollect.faces.present.results import (
 from recollect.faces.rest.base import Limit, Paged, calls, family
 from recollect.faces.rest.bodies import RetryBody, ToBackUp, ToConsolidate, ToEmbed, ToMaintain, ToWork
 from recollect.memory import Memory
-from recollect.memory.probing import Probe
+from recollect.memory.upkeep import Probe
 from recollect.store import Counts
 from recollect.store.results import Violation
 
@@ -54,7 +54,7 @@ _PIECE = 65_536
 @store_routes.get("/stats")
 def stats(memory: Scoped) -> Counts:
     """What is in the namespace."""
-    return memory.stats()
+    return memory.upkeep.stats()
 
 
 @store_routes.get("/index")
@@ -63,7 +63,7 @@ def index(memory: Scoped) -> IndexView:
     return IndexView.of(memory)
 
 
-@store_routes.get("/store", openapi_extra=calls("info", "stored_embedder", "location", "embedder_name"))
+@store_routes.get("/store", openapi_extra=calls("info", "stored_embedder", "embedder_name"))
 def store(request: Request, memory: Scoped) -> StoreView:
     """About the whole store, and the namespace that this request is about. The token of a namespace is told neither
     the place nor the size.
@@ -86,7 +86,7 @@ def drop_namespace(
         raise InvalidInput(
             f"This request is about {memory.namespace}, not {name}.", hint=f"Ask with namespace={name}, to be sure."
         )
-    dropped = memory.drop_namespace(name)
+    dropped = memory.upkeep.drop_namespace(name)
     answers_of(request).forget(memory.namespace)
     return Dropped(dropped)
 
@@ -94,32 +94,32 @@ def drop_namespace(
 @store_routes.get("/check")
 def check(memory: Scoped) -> CheckedView:
     """Verifies every invariant of the namespace."""
-    return _checked(memory.check())
+    return _checked(memory.upkeep.check())
 
 
 @store_routes.get("/health")
 def probe(memory: Scoped) -> Probe:
     """Searches for one of the newest messages, and says whether it was found: whether search is well."""
-    return memory.probe()
+    return memory.upkeep.probe()
 
 
 @store_routes.post("/repair", responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
 def repair(request: Request, memory: Scoped) -> CheckedView | Response:
     """Makes anew what is derived, where something is wrong with it; gives what is wrong then."""
-    return worked(request, lambda tell: _checked(memory.repair(progress=_of(tell))), to_the_end=True)
+    return worked(request, lambda tell: _checked(memory.upkeep.repair(progress=_of(tell))), to_the_end=True)
 
 
 @store_routes.post("/reindex", responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[ONCE])
 def reindex(request: Request, memory: Scoped) -> Made | Response:
     """Makes anew what search derives from the messages, beside what is in use; gives how many messages were read."""
-    return worked(request, lambda tell: Made(memory.reindex(progress=_of(tell))), to_the_end=True)
+    return worked(request, lambda tell: Made(memory.upkeep.reindex(progress=_of(tell))), to_the_end=True)
 
 
 @store_routes.post("/maintain", dependencies=[WHOLE_STORE, ONCE])
 def maintain(memory: Scoped, asked: ToMaintain) -> Maintained:
     """Does what is due of the store's own upkeep."""
     budget = None if asked.seconds is None else timedelta(seconds=asked.seconds)
-    return Maintained(memory.maintain(budget))
+    return Maintained(memory.upkeep.maintain(budget))
 
 
 @store_routes.post("/backup", responses=in_events(_PROGRESS, _EXAMPLE), dependencies=[NAMES_FILES, ONCE])
@@ -129,7 +129,7 @@ def backup(request: Request, memory: Scoped, asked: ToBackUp) -> BackedUp | Resp
     """
 
     def work(tell: Tell) -> BackedUp:
-        return BackedUp(asked.path, memory.backup(asked.path, progress=_of(tell)))
+        return BackedUp(asked.path, memory.upkeep.backup(asked.path, progress=_of(tell)))
 
     return worked(request, work, to_the_end=True)
 
@@ -204,20 +204,20 @@ def tasks(
     memory: Scoped, cursor: Paged, state: Literal["due", "leased", "dead"] = "due", limit: Limit = 100
 ) -> PageView[TaskView]:
     """What a worker has to do, is doing, or has given up, oldest first."""
-    found = memory.tasks(state, limit=cursor.offset + limit + 1)
+    found = memory.upkeep.tasks(state, limit=cursor.offset + limit + 1)
     return cursor.page([TaskView.of(task, why) for task, why in found], limit)
 
 
 @work_routes.post("/tasks/retry", dependencies=[ONCE])
 def retry(memory: Scoped, which: RetryBody) -> Retried:
     """Has tasks that were given up tried again: those with these ids, or all."""
-    return Retried(memory.retry(*which.ids))
+    return Retried(memory.upkeep.retry(*which.ids))
 
 
 @work_routes.get("/backlog")
 def backlog(memory: Scoped) -> Backlog | None:
     """What waits for the model that is set for background work, and about what it will take; null without one."""
-    return memory.backlog()
+    return memory.upkeep.backlog()
 
 
 @work_routes.get(
@@ -241,7 +241,7 @@ def consolidate(request: Request, memory: Scoped, asked: ToConsolidate) -> Conso
     """Derives what is due in the namespace: summaries, facts, entities, topics."""
 
     def work(tell: Tell) -> Consolidated:
-        return memory.consolidate(limit=asked.limit, again=asked.again, progress=partial(tell, "progress"))
+        return memory.upkeep.consolidate(limit=asked.limit, again=asked.again, progress=partial(tell, "progress"))
 
     return worked(request, work)
 
@@ -253,7 +253,7 @@ def work(request: Request, memory: Scoped, asked: ToWork) -> Done | Response:
     """
 
     def shift(tell: Tell) -> Done:
-        return memory.work(
+        return memory.upkeep.work(
             namespaces=asked.namespaces, once=True, again=asked.again, progress=partial(tell, "progress")
         )
 
@@ -263,7 +263,7 @@ def work(request: Request, memory: Scoped, asked: ToWork) -> Done | Response:
 @work_routes.post("/embed", responses=in_events(_WORKING, _WORKED), dependencies=[ONCE])
 def embed(request: Request, memory: Scoped, asked: ToEmbed) -> Made | Response:
     """Makes the vectors of the quality mode for what was said and has none yet, newest first."""
-    return worked(request, lambda tell: Made(memory.embed(limit=asked.limit, progress=_of(tell))))
+    return worked(request, lambda tell: Made(memory.upkeep.embed(limit=asked.limit, progress=_of(tell))))
 
 
 def _ending(request: Request) -> Callable[[], bool]:

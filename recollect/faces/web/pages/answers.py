@@ -1,4 +1,4 @@
-"""Ask: a question above, an answer that comes word by word, and beside it the sentences that it rests on."""
+"""Ask and research: a question, and an answer or report with its sources beside it."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from recollect.faces.web.views.citations import (
     text_so_far,
     with_caret,
 )
+from recollect.search.query.request import Filters
 
 if TYPE_CHECKING:
     from recollect.answer.results import AskAnswer, Report
@@ -68,13 +69,8 @@ class AskParameters:
     @property
     def options(self) -> dict[str, Any]:
         """What `Memory.ask` takes besides the question."""
-        return {
-            "source": self.source,
-            "since": self.since or None,
-            "until": self.until or None,
-            "conversation": self.conversation or None,
-            "intent": self.intent or None,
-        }
+        narrowed = Filters.of(source=self.source, since=self.since, until=self.until, conversation=self.conversation)
+        return narrowed.given | {"intent": self.intent or None}
 
     def address(self, request: Request) -> str:
         """The page of its answer."""
@@ -202,8 +198,6 @@ def _where(request: Request, run: WebRun) -> str:
 
 RUN_PAGES["ask"] = RunPage("ask.html", _PARTS, _view, _where, _still_holds)
 
-
-# Research: a question taken apart, looked up step by step, and written down as a report that is kept.
 
 _RESEARCH_FOLLOWING = {
     "": "Taking the question apart",

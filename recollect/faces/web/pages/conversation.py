@@ -1,4 +1,4 @@
-"""A conversation, opened at what was sought in it: the matches marked, one after the other."""
+"""A conversation or a document, opened at a match, and a conversation as Markdown."""
 
 from __future__ import annotations
 
@@ -222,9 +222,6 @@ def _message_as_json(one: DisplayedMessage, places: Callable[[str], Any]) -> dic
     }
 
 
-# A conversation as a file of Markdown: what was said, by whom and when, on the path that is shown first.
-
-
 def as_markdown(thread: Thread) -> str:
     """The whole file."""
     return "\n".join(_lines(thread)) + "\n"
@@ -244,8 +241,6 @@ def _lines(thread: Thread) -> Iterator[str]:
         yield ""
         yield message.content.strip()
 
-
-# A document: a file of notes or of a project, opened at the place that was found.
 
 _LONGEST_MARK = 400  # characters of a line: some hold a whole document
 

@@ -127,7 +127,7 @@ def forgotten(request: Request, memory: Scoped, id: str) -> Response:
 @router.get("/deleted")
 def deleted(request: Request, memory: Scoped, done: str = "", restored: str = "") -> Response:
     """What was deleted, and can be restored."""
-    rows = memory.deleted(limit=200)
+    rows = memory.upkeep.deleted(limit=200)
     return page(
         request,
         "deleted.html",

@@ -1,4 +1,4 @@
-"""The first page: search where something is remembered, else how to begin; the sample; which memory is looked at."""
+"""The first page, the status page, and what the newest requests of models were given."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ from recollect.faces.web.page import PAGES, address, page, scope_of
 from recollect.faces.web.pages.importing import not_yet_in, state_of
 from recollect.faces.web.runs import WebRun, runs_of
 from recollect.memory.background.lock import is_working
-from recollect.models.language.budget import FILE, Ledger, Spent
+from recollect.models.language.budget import FILE, SpendingLog, Spent
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.importers.found import Found
-    from recollect.memory import Memory, Probe
+    from recollect.importers.found import FoundSource
+    from recollect.memory import Memory
+    from recollect.memory.upkeep import Probe
     from recollect.store import Counts, Task
 
 
@@ -105,8 +106,6 @@ def export(request: Request, memory: Scoped, name: str) -> Response:
     return Response(as_markdown(thread), headers=headers, media_type="text/markdown; charset=utf-8")
 
 
-# Status: whether all is well, and what is stored, indexed, pending and spent.
-
 _FRESH, _PATIENCE = 30.0, 0.3  # seconds for which a probe counts, and that the page waits for one
 _TASKS = 10_000  # that are looked at
 _SHOWN = 20  # failed ones that are listed
@@ -147,17 +146,17 @@ class SpendingRow:
 @router.get("/status")
 def status(request: Request, memory: Scoped) -> Response:
     """How things are."""
-    counts, index = memory.stats(), memory.index()
+    counts, index = memory.upkeep.stats(), memory.upkeep.index()
     found = not_yet_in(request, memory, counts)
     here, tasks = served(request), task_counts(memory, counts)
     paused, probing = pause_words(), _probing(request, memory)
     probe, trouble = probing.result, probing.problem
     working = is_working(here.settings.store, here.places.state)
     month = utc_now().date().replace(day=1)
-    ledger = Ledger(here.places.data / FILE)
+    ledger = SpendingLog(here.places.data / FILE)
     spent = ledger.spent(memory.location, str(memory.namespace), since=month)
     ever = ledger.spent(memory.location, str(memory.namespace))
-    location, size = (None, None) if reach(request) else (memory.location, memory.info().bytes or None)
+    location, size = (None, None) if reach(request) else (memory.location, memory.upkeep.info().bytes or None)
     return page(
         request,
         "status.html",
@@ -177,7 +176,7 @@ def status(request: Request, memory: Scoped) -> Response:
         tasks=tasks,
         waiting=list(_waiting(memory)),
         cut={state for state, count in counts.tasks.items() if count > _TASKS},
-        failed=memory.tasks("dead", limit=_SHOWN),
+        failed=memory.upkeep.tasks("dead", limit=_SHOWN),
         working=working,
         probe=probe,
         trouble=trouble,
@@ -188,7 +187,7 @@ def status(request: Request, memory: Scoped) -> Response:
         rows=_rows(spent),
         total=sum(row.cost for row in spent),
         today=sum(row.cost for row in ledger.spent(memory.location, str(memory.namespace), today=True)),
-        backlog=memory.backlog(),
+        backlog=memory.upkeep.backlog(),
         settings=here.settings,
         model=here.model,
         work_words=_WORK,
@@ -199,14 +198,14 @@ def status(request: Request, memory: Scoped) -> Response:
 @router.post("/status/retry")
 def retry(request: Request, memory: Scoped, id: Annotated[str, Form()] = "") -> Response:
     """Has what failed tried again: one task, or all."""
-    memory.retry(id) if id else memory.retry()
+    memory.upkeep.retry(id) if id else memory.upkeep.retry()
     return RedirectResponse(address("/status", request), 303)
 
 
 def _probing(request: Request, memory: Memory) -> WebRun:
     """A search for what is certainly there; the page does not wait for one that takes long."""
     return runs_of(request).fresh(
-        "probe", str(memory.namespace), lambda tell: memory.probe(), seconds=_FRESH, patience=_PATIENCE
+        "probe", str(memory.namespace), lambda tell: memory.upkeep.probe(), seconds=_FRESH, patience=_PATIENCE
     )
 
 
@@ -214,11 +213,11 @@ def _waiting(memory: Memory) -> Iterator[Waiting]:
     """What is to be done, by kind of work."""
     now = utc_now()
     counted: dict[str, Counter[str]] = {state: Counter() for state in ("due", "later", "dead")}
-    for task, _ in memory.tasks("due", limit=_TASKS):
+    for task, _ in memory.upkeep.tasks("due", limit=_TASKS):
         counted["later" if task.due is not None and task.due > now else "due"][_named(task)] += 1
-    for task, _ in memory.tasks("leased", limit=_TASKS):
+    for task, _ in memory.upkeep.tasks("leased", limit=_TASKS):
         counted["due"][_named(task)] += 1
-    for task, _ in memory.tasks("dead", limit=_TASKS):
+    for task, _ in memory.upkeep.tasks("dead", limit=_TASKS):
         counted["dead"][_named(task)] += 1
     for name in sorted({name for of in counted.values() for name in of}):
         yield Waiting(name, counted["due"][name], counted["later"][name], counted["dead"][name])
@@ -250,7 +249,7 @@ def _document(
     counts: Counts,
     tasks: dict[str, int],
     probe: Probe | None,
-    found: Sequence[Found],
+    found: Sequence[FoundSource],
     *,
     working: bool,
     spent: Sequence[Spent],
@@ -269,8 +268,6 @@ def _document(
     }
 
 
-# The page that tells why something was in a prompt: what the newest requests were given, and what never is again.
-
 _GIVEN_SHOWN = 50  # requests
 _BY = {"proxy": "a client of the proxy", "wrap": "a wrapped client", "mcp": "a client of MCP", "hook": "a coding agent"}
 
@@ -278,7 +275,7 @@ _BY = {"proxy": "a client of the proxy", "wrap": "a wrapped client", "mcp": "a c
 @router.get("/given")
 def given(request: Request, memory: Scoped, forgotten: str = "") -> Response:
     """What the newest requests were given, each line with where it comes from."""
-    requests = memory.requests(_GIVEN_SHOWN)
+    requests = memory.integration.requests(_GIVEN_SHOWN)
     ids = {own for one in requests for own in (*one.ids, one.message_id) if own}
     return page(
         request,

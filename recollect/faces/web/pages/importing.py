@@ -1,4 +1,4 @@
-"""Files that a page sends: streamed into a folder of our own beside the memory, whatever their size."""
+"""Import: files that are dropped on the page, or found on this machine, and the report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recollect.faces.web.runs import RUN_PAGES, RunPage, WebRun, Work, run_view,
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
-    from recollect.importers.found import Found
+    from recollect.importers.found import FoundSource
     from recollect.ingest.importing import ImportReport, Progress
     from recollect.memory import Memory
     from recollect.store import Counts
@@ -186,8 +186,6 @@ def removed_after(upload: Upload) -> Iterator[Upload]:
         upload.remove()
 
 
-# Import: a file that is dropped, read while one looks on, and told as the terminal tells it.
-
 router = APIRouter()
 
 _LARGEST = 1 << 50  # bytes; the limit is the room on the disk
@@ -205,7 +203,7 @@ class Imported:
 @router.get("/import")
 def import_(request: Request, memory: Scoped) -> Response:
     """Where a file is dropped; what is being read, what was, and what else lies on this machine."""
-    counts = memory.stats()
+    counts = memory.upkeep.stats()
     runs = list(reversed(runs_of(request).all("import", str(memory.namespace))))
     found = not_yet_in(request, memory, counts)
     return page(
@@ -237,7 +235,7 @@ async def upload(request: Request, memory: Scoped) -> Response:
 @router.post("/import/found", dependencies=[WHOLE_STORE])
 def import_found(request: Request, memory: Scoped, path: Annotated[str, Form()]) -> Response:
     """Reads what was found on this machine: that, and no other path."""
-    found = next((one for one in not_yet_in(request, memory, memory.stats()) if str(one.path) == path), None)
+    found = next((one for one in not_yet_in(request, memory, memory.upkeep.stats()) if str(one.path) == path), None)
     if found is None:
         raise InvalidInput("That is not among what was found on this machine.", hint="Look at the page again.")
     work = _work(request, memory, [found.path], lambda: nullcontext())
@@ -255,7 +253,7 @@ def under_way(request: Request, memory: Scoped, id: str) -> Response:
     return page(request, "imported.html", data=data, **_view(request, run))
 
 
-def not_yet_in(request: Request, memory: Memory, counts: Counts) -> Sequence[Found]:
+def not_yet_in(request: Request, memory: Memory, counts: Counts) -> Sequence[FoundSource]:
     """What lies on the machine and is newer than the last import; nothing for the token of a namespace."""
     return [] if reach(request) else newer_than(state_of(request, memory).last_import(), counts)
 
@@ -284,7 +282,7 @@ def _work(
         with held():
             report = under_sent_names(sent, lambda: read(tell)) if sent else read(tell)
         state.remember_import(utc_now(), report.problems)
-        return Imported(report, memory.stats())
+        return Imported(report, memory.upkeep.stats())
 
     return work
 

@@ -1,4 +1,4 @@
-"""The page of facts: rules, and what holds now or held before with its proofs; corrected, pinned, merged, forgotten."""
+"""Facts, names and the graph between them, with corrections by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from recollect.record import utc_now
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
-    from recollect.derive.graph.relation import Relation
+    from recollect.derive.graph.reader import Relation
     from recollect.memory import Memory
     from recollect.record import Message
 
@@ -87,7 +87,7 @@ def facts(
     )
     shown = chosen[first : first + _SHOWN]
     are_rules_shown = not (about or as_of or first) and tab == "now"
-    rules, offered = (memory.rules(), memory.rules(offered=True)) if are_rules_shown else ([], [])
+    rules, offered = (memory.knowledge.rules(), memory.knowledge.rules(offered=True)) if are_rules_shown else ([], [])
     return page(
         request,
         "facts.html",
@@ -116,7 +116,7 @@ def facts(
 @router.post("/facts/rules")
 def add_rule(memory: Scoped, back: Annotated[str, Form()] = "/facts", content: Annotated[str, Form()] = "") -> Response:
     """Keeps a rule for every answer. Raises InvalidInput."""
-    return back_to(back, "/facts", at=f"f-{memory.add_rule(content).id}")
+    return back_to(back, "/facts", at=f"f-{memory.knowledge.add_rule(content).id}")
 
 
 @router.post("/facts/{id}/{action}")
@@ -133,12 +133,12 @@ def correct_fact(
     from recollect.derive.facts.fact import Fact
 
     done: dict[str, Callable[[], Fact | str | Sequence[Fact]]] = {
-        "edit": lambda: memory.edit_fact(id, content),
-        "pin": lambda: memory.pin_fact(id),
-        "unpin": lambda: memory.pin_fact(id, pinned=False),
-        "merge": lambda: memory.merge_facts(id, other),
-        "forget": lambda: memory.forget_fact(id),
-        "undo": lambda: memory.undo_fact(id),
+        "edit": lambda: memory.knowledge.edit_fact(id, content),
+        "pin": lambda: memory.knowledge.pin_fact(id),
+        "unpin": lambda: memory.knowledge.pin_fact(id, pinned=False),
+        "merge": lambda: memory.knowledge.merge_facts(id, other),
+        "forget": lambda: memory.knowledge.forget_fact(id),
+        "undo": lambda: memory.knowledge.undo_fact(id),
     }
     if action not in done:
         raise NotFound(f"Nothing is called {action!r} that can be done to a fact.", hint=f"One of: {', '.join(done)}.")
@@ -186,8 +186,6 @@ def _places(memory: Memory, facts: Sequence[Fact]) -> dict[str, str]:
     ids = {proof.message_id for fact in every for proof in fact.proofs}
     return {message.id: message.conversation_id for message in memory.messages(sorted(ids))}
 
-
-# The graph: what lies around a name, as a picture and as a table; what two names have in common.
 
 _OFFERED = 12  # other names to start from
 _ROWS = 150
@@ -268,17 +266,17 @@ def graph(
 @router.get("/graph/between")
 def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
     """The messages that link two names; where no message does, the ways from one to the other. Raises NotFound."""
-    one, other = memory.entity(a), memory.entity(b)
+    one, other = memory.knowledge.entity(a), memory.knowledge.entity(b)
     ids = [
         evidence
-        for relation in memory.graph(one.name, limit=MOST).relations
+        for relation in memory.knowledge.graph(one.name, limit=MOST).relations
         if {relation.source_id, relation.target_id} == {one.id, other.id}
         for evidence in relation.evidence
     ]
-    found = {message.id: message for message in (*memory.mentions(one.name, other.name, _GRAPH_MESSAGES),)}
+    found = {message.id: message for message in (*memory.knowledge.mentions(one.name, other.name, _GRAPH_MESSAGES),)}
     found |= {message.id: message for message in memory.messages(i for i in ids if i not in found)}
     messages = sorted(found.values(), key=lambda m: (m.timestamp is None, m.timestamp, m.id), reverse=True)
-    paths = None if messages else memory.paths(one.name, other.name)
+    paths = None if messages else memory.knowledge.paths(one.name, other.name)
     quoted = quotations(memory, messages, (one, other))
     return page(
         request,
@@ -295,7 +293,7 @@ def between(request: Request, memory: Scoped, a: str, b: str) -> Response:
 
 def quotations(memory: Memory, messages: Sequence[Message], entities: Sequence[Entity]) -> list[QuotedMessage]:
     """Messages, each cut to where it first mentions the last of these names, all of them marked."""
-    shown = {row: memory.conversation_named(row) for row in {m.conversation_id for m in messages}}
+    shown = {row: memory.integration.conversation_named(row) for row in {m.conversation_id for m in messages}}
     return [
         QuotedMessage(
             message, talk.title if talk else "", talk.source if talk else "", _excerpt(message.content, entities)
@@ -341,8 +339,6 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     return TableRow(relation_words(relation.name, backwards=backwards), other, relation, when)
 
 
-# Who and what is mentioned: the list of names, and all about one; named anew, merged, pinned, forgotten by hand.
-
 _EVERY = 50_000
 _ENTITIES_SHOWN = 100  # names of a page
 _MESSAGES = 12  # that are quoted of one
@@ -385,12 +381,12 @@ def entities(
 def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: str = "") -> Response:
     """One: what it is called, its facts and relations, and what is said of it. Raises NotFound."""
     try:
-        one = memory.entity(name)
+        one = memory.knowledge.entity(name)
     except NotFound as missing:
         if done != "forgotten":
             raise
         return page(request, "entity.html", data={"forgotten": name}, here="/graph", one=None, name=name, hint=missing)
-    around = memory.graph(one.name, limit=60)
+    around = memory.knowledge.graph(one.name, limit=60)
     relations = [r for r in around.relations if one.id in (r.source_id, r.target_id)]
     relations.sort(key=lambda r: (r.name == TOGETHER, -r.weight, str(r)))
     return page(
@@ -403,7 +399,7 @@ def entity(request: Request, memory: Scoped, name: str, edit: str = "", done: st
         facts=memory.facts(one.name),
         relations=relations[:_RELATIONS],
         more=max(0, len(relations) - _RELATIONS),
-        quoted=quotations(memory, memory.mentions(one.name, limit=_MESSAGES), (one,)),
+        quoted=quotations(memory, memory.knowledge.mentions(one.name, limit=_MESSAGES), (one,)),
         shown=_MESSAGES,
         types=TYPES,
         worded=relation_words,
@@ -425,13 +421,13 @@ def correct_entity(
 ) -> Response:
     """What is said of a name by hand; then its page. Raises NotFound, InvalidInput."""
     done: dict[str, Callable[[], Entity]] = {
-        "edit": lambda: memory.edit_entity(name, new_name.strip() or None, type=type or None),
-        "pin": lambda: memory.pin_entity(name),
-        "unpin": lambda: memory.pin_entity(name, pinned=False),
-        "merge": lambda: memory.merge_entities(name, into.strip()),
-        "unmerge": lambda: memory.unmerge_entity(name),
-        "forget": lambda: memory.forget_entity(name),
-        "undo": lambda: memory.undo_entity(name),
+        "edit": lambda: memory.knowledge.edit_entity(name, new_name.strip() or None, type=type or None),
+        "pin": lambda: memory.knowledge.pin_entity(name),
+        "unpin": lambda: memory.knowledge.pin_entity(name, pinned=False),
+        "merge": lambda: memory.knowledge.merge_entities(name, into.strip()),
+        "unmerge": lambda: memory.knowledge.unmerge_entity(name),
+        "forget": lambda: memory.knowledge.forget_entity(name),
+        "undo": lambda: memory.knowledge.undo_entity(name),
     }
     if action not in done:
         raise NotFound(f"Nothing is called {action!r} that can be done to a name.", hint=f"One of: {', '.join(done)}.")

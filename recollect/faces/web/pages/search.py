@@ -1,4 +1,4 @@
-"""Before a search: examples from one's own data, and what was talked of lately."""
+"""The search page: results as you type; before a search, examples and the newest conversations."""
 
 from __future__ import annotations
 
@@ -99,8 +99,6 @@ class BeforeSearch:
                 yield question
 
 
-# Search: what is remembered of it, typed; the messages, shown, as one types.
-
 router = APIRouter()
 
 Names = Annotated[list[str], Query()]
@@ -165,7 +163,7 @@ def search(
             group_by=cast("GroupBy", asked.group or "conversation"),
             sort=cast("Sort", asked.sort or "relevance"),
             facets=True,
-            **asked.filters(),
+            **asked.options,
         )
     except (InvalidInput, StoreError) as problem:
         return _problem(request, asked, problem)
@@ -175,7 +173,7 @@ def search(
         if asked.offset and wants_part(request):  # they are put behind those before them
             return page(request, "search-hits.html", fragment="hits", **context)
     elif not wants_json(request):
-        context["nothing"] = EmptyResults(memory, found, asked.q, asked.filters())
+        context["nothing"] = EmptyResults(memory, found, asked.q, asked.options)
     return _at(shown, page(request, "search.html", data=found, fragment="results", **context))
 
 

@@ -1,4 +1,4 @@
-"""What a summary says, as a page shows it: quotations as quotations, with who said them and when."""
+"""The summaries of a conversation: of its parts (L1), and of several parts (L2)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
     from recollect.record import Message
 
-
-# The story of a conversation: what it came down to, part by part (L1), and over several parts (L2).
 
 router = APIRouter()
 
@@ -55,13 +53,13 @@ class L2Section:
 @router.get("/story/{id:path}")
 def story(request: Request, memory: Scoped, id: str) -> Response:
     """Chapters of parts, in order; and where the talk turned to something else. Raises NotFound."""
-    conversation = memory.conversation_named(id)
+    conversation = memory.integration.conversation_named(id)
     if conversation is None:
         raise NotFound(f"No conversation has the ID {id}.")
     every = memory.summaries(id)
     whole = next((one for one in every if one.kind == "conversation"), None)
     chapters = _chapters(memory, every)
-    segments = memory.segments(id)
+    segments = memory.knowledge.segments(id)
     return page(
         request,
         "story.html",

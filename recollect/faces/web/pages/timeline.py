@@ -1,4 +1,4 @@
-"""Months, quarters and years as the timeline names them: "2024-01", "2024-Q1", "2024"."""
+"""The timeline and topics: how much was said when, and about what."""
 
 from __future__ import annotations
 
@@ -91,11 +91,9 @@ class CalendarSpan:
 
     @property
     def period(self) -> str:
-        """As `Memory.days` takes it."""
+        """As `Knowledge.days` takes it."""
         return f"{CalendarSpan(self.place)} to {CalendarSpan(self.place + self.length - 1)}"
 
-
-# Drawing topics over time: a column a month, a row a topic, a dot where something was said of it.
 
 _ROW, _BARS, _YEARS = 30, 52, 18  # heights
 _NAMES = 190  # the width of the names of rows, in the wide picture
@@ -240,8 +238,6 @@ def _row(
     return TopicRow(band, top + 14 if height > _ROW else middle + 4, top + height, dots)
 
 
-# The timeline: how much was said when, topics as bands, and the days of a month with what was talked about.
-
 router = APIRouter()
 
 _TOPICS = 12
@@ -250,9 +246,9 @@ _TOPICS = 12
 @router.get("/timeline")
 def timeline(request: Request, memory: Scoped, asked: Annotated[str, Query(alias="in")] = "") -> Response:
     """All months, and one of them (or a quarter, a year) day by day; the last one where none is named."""
-    whole = memory.timeline(_TOPICS)
+    whole = memory.knowledge.timeline(_TOPICS)
     chosen = CalendarSpan.of(asked) if asked else CalendarSpan.around(whole.days[-1][0]) if whole.days else None
-    days = memory.days(chosen.period) if chosen else []
+    days = memory.knowledge.days(chosen.period) if chosen else []
     return page(
         request,
         "timeline.html",
@@ -329,8 +325,6 @@ def _as_json(whole: Timeline, chosen: CalendarSpan | None, days: list[Day]) -> d
     }
 
 
-# Topics: what many conversations are about, and the conversations of one.
-
 _TOPICS_TOPICS = 60
 _MESSAGES = 400  # of a topic, the most typical
 _ALL = 20_000
@@ -360,7 +354,7 @@ class TopicConversation:
 @router.get("/topics")
 def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[str, Query(alias="in")] = "") -> Response:
     """All topics, the largest first; or the conversations of one, of all time or of a month. Raises NotFound."""
-    whole = memory.timeline(_TOPICS_TOPICS)
+    whole = memory.knowledge.timeline(_TOPICS_TOPICS)
     if not topic:
         return page(
             request,
@@ -371,7 +365,7 @@ def topics(request: Request, memory: Scoped, topic: str = "", when: Annotated[st
             chosen=None,
         )
     span = CalendarSpan.of(when) if when else None
-    messages = memory.get_topic_messages(topic, _ALL if span else _MESSAGES)
+    messages = memory.toolbox().get_topic_messages(topic, _ALL if span else _MESSAGES)
     wanted = topic.strip().lower()
     chosen = next(
         (b for b in whole.bands if wanted in (b.topic.id.lower(), b.topic.label.lower()) or wanted in b.topic.terms),
@@ -405,7 +399,7 @@ def _talks(memory: Memory, messages: list[Message]) -> list[TopicConversation]:
     of: dict[str, list[Message]] = {}
     for message in messages:
         of.setdefault(message.conversation_id, []).append(message)
-    found = [(memory.conversation_named(one), group) for one, group in of.items()]
+    found = [(memory.integration.conversation_named(one), group) for one, group in of.items()]
     return [TopicConversation(talk, min(group, key=lambda m: m.position), len(group)) for talk, group in found if talk]
 
 

@@ -24,7 +24,7 @@ from recollect.faces.web.views.graph_layout import (
 
 if TYPE_CHECKING:
     from recollect.derive.entities.entity import Entity
-    from recollect.derive.graph.relation import Relation
+    from recollect.derive.graph.reader import Relation
     from recollect.memory import Memory
 
 #: Names of a picture at first, what one that is opened may add, and the most that there can be.
@@ -181,7 +181,7 @@ class _Gathered:
 
     def open(self, name: str, depth: int, limit: int) -> Entity:
         """Adds what lies around a name; of what lies one step away, also how it is related among itself."""
-        found = self._memory.graph(name, depth, limit)
+        found = self._memory.knowledge.graph(name, depth, limit)
         center = found.center
         self.entities.setdefault(center.id, center)
         self.parents.setdefault(center.id, self.opened[0].id if self.opened else "")
@@ -189,7 +189,7 @@ class _Gathered:
             if one.id not in self.entities and self._kind in ("", group_of(one.type).name):
                 self.entities[one.id] = one
                 self.parents[one.id] = center.id
-        among = self._memory.graph(name, depth + 1, len(found.entities)) if found.entities else found
+        among = self._memory.knowledge.graph(name, depth + 1, len(found.entities)) if found.entities else found
         for relation in (*found.relations, *among.relations):
             if relation.source_id in self.entities and relation.target_id in self.entities:
                 first, second = relation.source_id, relation.target_id

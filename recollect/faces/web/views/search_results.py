@@ -1,4 +1,4 @@
-"""The bars above the results: what was said in each month, and how much of it matches, as links."""
+"""Search results as a page shows them: counts, filters, months, and the lines of each result."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.requests import Request
 from recollect.faces.present.names import SIGNALS, source_label
 from recollect.faces.present.times import matches, number, words_and_related
 from recollect.faces.web.page import address
+from recollect.search.query.request import Filters
 from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why
 
 _WIDTH, _NARROW = 774.0, 358.0  # of the drawing, on wide and on narrow screens
@@ -125,8 +126,6 @@ def _label(start: int, step: int) -> str:
         return f"{_MONTHS[month]} to {_MONTHS[month + 2]} {year}"
     return str(year) if step == 12 else f"{year} to {year + 9}"
 
-
-# What a page of results shows: counts, filters, months, the lines of each result; or what would find something.
 
 LINES = 3  # of each result
 
@@ -325,8 +324,6 @@ class SearchResultsPage:
                 yield Choice(label, count or None, self.url(kind=(kind,) if kind else ()), chosen)
 
 
-# What a search page is asked for.
-
 LIMIT = 10  # results of a page
 
 
@@ -365,19 +362,19 @@ class SearchParameters:
             "from": one.offset or "",
         }
 
-    def filters(self) -> dict[str, Any]:
-        """What the façade takes."""
-        return {
-            "source": self.source,
-            "role": self.role,
-            "kind": self.kind,
-            "since": self.since or None,
-            "until": self.until or None,
-            "conversation": self.in_ or None,
-            "literal": self.literal,
-        }
+    @property
+    def filters(self) -> Filters:
+        """What narrows the search."""
+        return Filters.of(
+            source=self.source,
+            role=self.role,
+            kind=self.kind,
+            since=self.since,
+            until=self.until,
+            conversation=self.in_,
+        )
 
     @property
-    def is_filtered(self) -> bool:
-        """Whether less than everything is searched."""
-        return bool(self.source or self.role or self.kind or self.since or self.until or self.in_)
+    def options(self) -> dict[str, Any]:
+        """What the façade takes besides the words."""
+        return self.filters.given | {"literal": self.literal}

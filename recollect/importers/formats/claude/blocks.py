@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.importers.base import DraftCall, Told
+from recollect.importers.base import DraftCall, DraftNotes
 from recollect.importers.reading.lenient import as_json, objects_of, text_of, time_of
 from recollect.record import Part, PartKind
 
@@ -30,7 +30,7 @@ _FILES = frozenset({"image", "document", "file"})
 
 
 @dataclass(slots=True)
-class Body:
+class ClaudeBody:
     """What was found in a message, in order."""
 
     words: list[str] = field(default_factory=list)
@@ -42,13 +42,13 @@ class Body:
 class BlockReader:
     """Reads the messages of one conversation, in order: an artifact's later versions take the title of its first."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: DraftNotes) -> None:
         self._told = told
         self._titles: dict[str, str] = {}
 
-    def read(self, message: Block, *, by_model: bool) -> tuple[str, Body]:
+    def read(self, message: Block, *, by_model: bool) -> tuple[str, ClaudeBody]:
         """The words of a message, and what else it holds."""
-        body = Body()
+        body = ClaudeBody()
         content = message.get("content")
         if isinstance(content, list):
             self._read_blocks(objects_of(content), body)
@@ -60,7 +60,7 @@ class BlockReader:
         body.parts += attached(message)
         return words, body
 
-    def _read_blocks(self, blocks: Sequence[Block], body: Body) -> None:
+    def _read_blocks(self, blocks: Sequence[Block], body: ClaudeBody) -> None:
         results, answered = _results(blocks)
         for at, block in enumerate(blocks):
             kind = block.get("type")
@@ -76,7 +76,7 @@ class BlockReader:
             elif kind not in _WORDLESS:
                 self._read_words(block, body, known=kind in ("text", "thinking"))
 
-    def _read_words(self, block: Block, body: Body, *, known: bool) -> None:
+    def _read_words(self, block: Block, body: ClaudeBody, *, known: bool) -> None:
         thought = text_of(block.get("thinking")) or _thought_summaries(block)
         if thought:
             body.parts.append(Part(PartKind.REASONING, "thinking", thought, _thought_details(block)))
@@ -91,7 +91,7 @@ class BlockReader:
             if inner:
                 body.parts.append(Part(PartKind.ATTACHMENT, text_of(block.get("name")), inner))
 
-    def _read_call(self, block: Block, result: Block | None, body: Body) -> None:
+    def _read_call(self, block: Block, result: Block | None, body: ClaudeBody) -> None:
         wanted = block.get("input")
         if block.get("name") == "artifacts" and isinstance(wanted, dict):
             body.parts.append(self._artifact(wanted, result))
@@ -111,7 +111,7 @@ class BlockReader:
         text = text_of(wanted.get("content")) or text_of(wanted.get("new_str"))
         return Part(PartKind.ARTIFACT, title or identifier, text, details)
 
-    def _without_tags(self, words: str, body: Body) -> str:
+    def _without_tags(self, words: str, body: ClaudeBody) -> str:
         """The words without the artifacts and thoughts that stood in them as tags; those become parts."""
 
         def thought(found: re.Match[str]) -> Part:
@@ -157,7 +157,7 @@ def _joined(words: list[str], flattened: str) -> str:
     return together if together == flattened else "\n\n".join(words)
 
 
-def _flat_words(message: Block, body: Body) -> str:
+def _flat_words(message: Block, body: ClaudeBody) -> str:
     """The words of a message whose blocks hold none: `text`, or a string in place of the blocks."""
     words = _UNSUPPORTED.sub("", text_of(message.get("text")) or text_of(message.get("content")))
     return "" if any(words.strip() == part.text.strip() for part in body.parts) else words

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from recollect.errors import ImportProblem
-from recollect.importers.base import Draft, DraftConversation, DraftDocument, DraftMessage, Told
+from recollect.importers.base import Draft, DraftConversation, DraftDocument, DraftMessage, DraftNotes
 from recollect.importers.formats.claude.blocks import BlockReader
 from recollect.importers.formats.whose import said_or_done
 from recollect.importers.reading.lenient import objects_of, rest, text_of, time_of
@@ -55,7 +55,7 @@ class ClaudeAI:
         """Whether it is a conversation, a project or Claude's memory."""
         return isinstance(value, dict) and (_is_conversation(value) or _is_project(value) or _is_memory(value))
 
-    def draft(self, value: Any, told: Told) -> Draft | Iterable[Draft] | None:
+    def draft(self, value: Any, told: DraftNotes) -> Draft | Iterable[Draft] | None:
         """A conversation; a project or a memory as documents."""
         if not isinstance(value, dict):
             raise ImportProblem("there is no conversation here")
@@ -67,7 +67,7 @@ class ClaudeAI:
         return _conversation(value, given, told) if isinstance(given, list) and given else None
 
 
-def _conversation(value: Mapping[str, Any], messages: Sequence[Any], told: Told) -> DraftConversation:
+def _conversation(value: Mapping[str, Any], messages: Sequence[Any], told: DraftNotes) -> DraftConversation:
     given = objects_of(messages)
     if len(given) < len(messages):
         told.partial(f"{len(messages) - len(given)} of its messages cannot be read")
@@ -105,7 +105,7 @@ def _is_memory(value: Mapping[str, Any]) -> bool:
     return len(value.keys() & {"conversations_memory", "project_memories", "account_uuid"}) > 1
 
 
-def _messages(given: Sequence[Mapping[str, Any]], model: str, told: Told) -> list[DraftMessage]:
+def _messages(given: Sequence[Mapping[str, Any]], model: str, told: DraftNotes) -> list[DraftMessage]:
     reader = BlockReader(told)
     before: str | None = None
     messages: list[DraftMessage] = []
@@ -117,7 +117,7 @@ def _messages(given: Sequence[Mapping[str, Any]], model: str, told: Told) -> lis
 
 
 def _message(
-    message: Mapping[str, Any], number: int, before: str | None, model: str, reader: BlockReader, told: Told
+    message: Mapping[str, Any], number: int, before: str | None, model: str, reader: BlockReader, told: DraftNotes
 ) -> DraftMessage:
     role = _ROLES.get(text_of(message.get("sender")).lower())
     if role is None:
@@ -147,7 +147,7 @@ def _parent(message: Mapping[str, Any], before: str | None) -> str | None:
     return parent if isinstance(parent, str) and parent not in _ROOTS else None
 
 
-def _project(value: Mapping[str, Any], told: Told) -> Iterator[DraftDocument]:
+def _project(value: Mapping[str, Any], told: DraftNotes) -> Iterator[DraftDocument]:
     """The project's description and instructions as one document, and one for each of its files."""
     uuid, name = text_of(value.get("uuid")), text_of(value.get("name"))
     created = time_of(value.get("created_at"))

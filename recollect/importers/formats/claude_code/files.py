@@ -22,7 +22,7 @@ _WEB = re.compile(rb'\s*\{.{0,4096}?"loglines"\s*:\s*\[', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SessionPlace:
     """Where a file belongs by its path: the project's folder, the session's own folder if it lies in one, the agent."""
 
     folder: str
@@ -61,7 +61,7 @@ class SessionGroup:
     outputs: Mapping[str, Entry]
 
 
-def place_of(path: str) -> Place:
+def place_of(path: str) -> SessionPlace:
     """Where the file of this path belongs."""
     *folders, name = path.split("/")
     found = _AGENT_FILE.fullmatch(name)
@@ -69,8 +69,8 @@ def place_of(path: str) -> Place:
     for own in ("subagents", "tool-results"):
         if own in folders[1:]:
             at = folders.index(own, 1)
-            return Place("/".join(folders[: at - 1]), folders[at - 1], agent)
-    return Place("/".join(folders), None, agent)
+            return SessionPlace("/".join(folders[: at - 1]), folders[at - 1], agent)
+    return SessionPlace("/".join(folders), None, agent)
 
 
 def session_groups(entries: Sequence[Entry], problems: Problems) -> Iterator[SessionGroup]:
@@ -142,7 +142,7 @@ class _Folder:
         except (ImportProblem, OSError) as problem:
             self._problems.lost(entry.place, str(problem))
 
-    def _scan(self, entry: Entry, place: Place) -> None:
+    def _scan(self, entry: Entry, place: SessionPlace) -> None:
         stated = (text_of(line.get("sessionId")) for line, _ in file_lines(entry) if line)
         named = next(filter(None, stated), None) or place.session
         self._named |= {named} if named else set()

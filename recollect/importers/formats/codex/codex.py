@@ -14,7 +14,7 @@ from typing import Any
 from recollect.errors import ImportProblem
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, Entry, Piece, Problems
 from recollect.importers.driver import guarded
-from recollect.importers.formats.codex.lines import Item, ItemKind, is_injected, read_item, surroundings, unwrapped
+from recollect.importers.formats.codex.lines import CodexItem, ItemKind, is_injected, read_item, surroundings, unwrapped
 from recollect.importers.reading.json_stream import document, lines
 from recollect.importers.reading.lenient import objects_of, text_of, time_of
 from recollect.record import Kind, PartKind, Role
@@ -78,7 +78,7 @@ class Codex:
 class _Heard:
     """An item in its place: `confirmed` says that a second line, of the other kind, holds it as well."""
 
-    item: Item
+    item: CodexItem
     model: str | None
     turns: int  # prompts that were taken back before it
     confirmed: bool = False
@@ -113,7 +113,7 @@ class _Rollout:
             self._hear(item)
         return item is not None
 
-    def _hear(self, item: Item) -> None:
+    def _hear(self, item: CodexItem) -> None:
         twin = self._twin(item)
         if twin is None:
             self.heard.append(_Heard(item, self.model if item.role is Role.ASSISTANT else None, self.rolled_back))
@@ -126,7 +126,7 @@ class _Rollout:
             aside = [text for text in response.texts if text.strip() != event.text.strip()]
             twin.item = response.with_only([event.text], aside)
 
-    def _twin(self, item: Item) -> _Heard | None:
+    def _twin(self, item: CodexItem) -> _Heard | None:
         """The same words from the other kind of line, nearby: with nothing said by another side in between."""
         if item.kind not in (ItemKind.WORDS, ItemKind.THOUGHT):
             return None
@@ -140,7 +140,7 @@ class _Rollout:
         return None
 
 
-def _same_words(one: Item, other: Item) -> bool:
+def _same_words(one: CodexItem, other: CodexItem) -> bool:
     """Whether both say the same, or the event one of the blocks of the response item (the rest was put in)."""
     event, response = (one, other) if one.copy else (other, one)
     return event.text.strip() == response.text.strip() or (
@@ -252,7 +252,7 @@ def _messages(rollout: _Rollout, *, is_subagent: bool) -> Iterator[DraftMessage]
         last = key
 
 
-def _as_typed(heard: _Heard) -> Item:
+def _as_typed(heard: _Heard) -> CodexItem:
     """The item without what was put in beside a person's words. What an event confirms was typed, whatever it is."""
     item = heard.item
     if item.role is not Role.USER or _kind(heard) is not Kind.SAID:
@@ -263,7 +263,7 @@ def _as_typed(heard: _Heard) -> Item:
     return item.with_only([typed for typed, _ in pairs], aside) if aside else item
 
 
-def _calls(item: Item, answered: set[str | None]) -> Iterator[DraftCall]:
+def _calls(item: CodexItem, answered: set[str | None]) -> Iterator[DraftCall]:
     if item.kind is ItemKind.CALL:
         result_of = item.call if item.call in answered else None
         metadata = {"id": item.call} if item.call else {}

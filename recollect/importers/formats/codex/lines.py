@@ -46,7 +46,7 @@ class ItemKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CodexItem:
     """One item. `copy` says that it comes from an event, which repeats what stands in a response item, if it does.
 
     `texts` are its blocks, `call` the id that a call and its output share, `name` the tool's.
@@ -68,13 +68,13 @@ class Item:
         """Its words."""
         return "\n\n".join(self.texts)
 
-    def with_only(self, typed: Sequence[str], aside: Sequence[str]) -> Item:
+    def with_only(self, typed: Sequence[str], aside: Sequence[str]) -> CodexItem:
         """The item with only what was typed as its words; what stood beside is kept as told."""
         told = {**(self.metadata or {})}
         return replace(self, texts=tuple(typed), metadata=told | {"context": [*told.get("context", []), *aside]})
 
 
-def read_item(line: JsonObject) -> Item | None:
+def read_item(line: JsonObject) -> CodexItem | None:
     """The item that a line holds, None for bookkeeping. Bare items are what the first rollouts consist of."""
     payload = line.get("payload")
     time = first_time(line, ("timestamp",))
@@ -85,7 +85,7 @@ def read_item(line: JsonObject) -> Item | None:
     if line.get("type") == "event_msg":
         return _event(payload, time)
     if line.get("type") == "compacted" and (text := text_of(payload.get("message"))):
-        return Item(ItemKind.WORDS, Role.SYSTEM, (text,), time=time)
+        return CodexItem(ItemKind.WORDS, Role.SYSTEM, (text,), time=time)
     return None
 
 
@@ -106,50 +106,50 @@ def unwrapped(text: str) -> tuple[str, str]:
     return (request.strip(), before.strip()) if marked and request.strip() else (text, "")
 
 
-def _response(payload: JsonObject, time: datetime | None) -> Item | None:
+def _response(payload: JsonObject, time: datetime | None) -> CodexItem | None:
     kind = text_of(payload.get("type"))
     if kind == "agent_message":
         texts, parts = _content(payload.get("content") or payload.get("message"))
-        return Item(ItemKind.WORDS, Role.ASSISTANT, texts, time=time, parts=parts) if texts or parts else None
+        return CodexItem(ItemKind.WORDS, Role.ASSISTANT, texts, time=time, parts=parts) if texts or parts else None
     if kind == "message" or (not kind and "role" in payload and "content" in payload):
         texts, parts = _content(payload.get("content"))
         role = _ROLES.get(text_of(payload.get("role")))
         if role is None or not (texts or parts):
             return None
-        return Item(ItemKind.WORDS, role, texts, id=first_id(payload, ("id",)), time=time, parts=parts)
+        return CodexItem(ItemKind.WORDS, role, texts, id=first_id(payload, ("id",)), time=time, parts=parts)
     if kind == "reasoning":
         return _thought(_content(payload.get("summary"))[0] + _content(payload.get("content"))[0], time, payload)
     if kind.endswith("_call_output") or kind == "tool_search_output":
         text, metadata, parts = _output(payload.get("output", payload.get("tools")))
         call = first_id(payload, ("call_id", "id"))
-        return Item(ItemKind.OUTPUT, Role.TOOL, (text,), time=time, call=call, parts=parts, metadata=metadata)
+        return CodexItem(ItemKind.OUTPUT, Role.TOOL, (text,), time=time, call=call, parts=parts, metadata=metadata)
     if kind.endswith("_call"):
         name = text_of(payload.get("name")) or kind.removesuffix("_call")
         given = next((payload[key] for key in _ARGUMENTS if payload.get(key) is not None), "")
         call = first_id(payload, ("call_id", "id"))
-        return Item(ItemKind.CALL, Role.ASSISTANT, (as_json(given),), time=time, call=call, name=name)
+        return CodexItem(ItemKind.CALL, Role.ASSISTANT, (as_json(given),), time=time, call=call, name=name)
     return None
 
 
-def _event(payload: JsonObject, time: datetime | None) -> Item | None:
+def _event(payload: JsonObject, time: datetime | None) -> CodexItem | None:
     kind = text_of(payload.get("type"))
     if role := _EVENT_MESSAGES.get(kind):
         text = first_text(payload, ("message", "content", "text"))
         parts = tuple(Part(PartKind.ASSET, "image") for image in _list(payload.get("images")) if image)
-        return Item(ItemKind.WORDS, role, (text,), copy=True, time=time, parts=parts) if text or parts else None
+        return CodexItem(ItemKind.WORDS, role, (text,), copy=True, time=time, parts=parts) if text or parts else None
     if kind == "agent_reasoning":
         return _thought(tuple(filter(None, [text_of(payload.get("text"))])), time, {}, copy=True)
     if kind == "exited_review_mode":
         text = _review(payload.get("review_output"))
-        return Item(ItemKind.WORDS, Role.ASSISTANT, (text,), copy=True, time=time) if text else None
+        return CodexItem(ItemKind.WORDS, Role.ASSISTANT, (text,), copy=True, time=time) if text else None
     item = payload.get("item")
     if kind == "item_completed" and isinstance(item, Mapping):
         texts, parts = _content(item.get("content"))
         done = _COMPLETED.get(text_of(item.get("type")))
         if done and (texts or parts):
-            return Item(ItemKind.WORDS, done, texts, copy=True, id=first_id(item, ("id",)), time=time, parts=parts)
+            return CodexItem(ItemKind.WORDS, done, texts, copy=True, id=first_id(item, ("id",)), time=time, parts=parts)
         if item.get("type") == "Plan" and (text := text_of(item.get("text"))):
-            return Item(ItemKind.WORDS, Role.ASSISTANT, (text,), copy=True, id=first_id(item, ("id",)), time=time)
+            return CodexItem(ItemKind.WORDS, Role.ASSISTANT, (text,), copy=True, id=first_id(item, ("id",)), time=time)
         if item.get("type") == "Reasoning":
             return _thought(
                 _content(item.get("summary_text"))[0] or _content(item.get("summary"))[0], time, {}, copy=True
@@ -168,11 +168,13 @@ def _review(output: object) -> str:
     return "\n\n".join(filter(None, (text_of(output.get("overall_explanation")), *found)))
 
 
-def _thought(texts: tuple[str, ...], time: datetime | None, payload: JsonObject, *, copy: bool = False) -> Item | None:
+def _thought(
+    texts: tuple[str, ...], time: datetime | None, payload: JsonObject, *, copy: bool = False
+) -> CodexItem | None:
     """What can be read of a model's thinking; most of it is encrypted."""
     if not texts:
         return None
-    return Item(ItemKind.THOUGHT, Role.ASSISTANT, texts, copy=copy, id=first_id(payload, ("id",)), time=time)
+    return CodexItem(ItemKind.THOUGHT, Role.ASSISTANT, texts, copy=copy, id=first_id(payload, ("id",)), time=time)
 
 
 def _content(content: object) -> tuple[tuple[str, ...], tuple[Part, ...]]:

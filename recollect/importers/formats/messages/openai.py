@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, Told
-from recollect.importers.formats.messages.parts import Body, read_body
+from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, DraftNotes
+from recollect.importers.formats.messages.parts import MessageBody, read_body
 from recollect.importers.formats.messages.talk import SIDES, TIMES, Value, key, side, talk
 from recollect.importers.formats.whose import said_or_done
 from recollect.importers.reading.lenient import first_id, first_time, rest, text_of
@@ -51,14 +51,14 @@ developer are context, tool and function are tool; unknown ones are kept as cont
             return False
         return 2 * sum(m["role"] in _ROLES for m in whole) >= len(whole)
 
-    def draft(self, value: Any, told: Told) -> DraftConversation | None:
+    def draft(self, value: Any, told: DraftNotes) -> DraftConversation | None:
         """The conversation."""
         about = value if isinstance(value, dict) else {}
         given = about.get("messages") if about else value
         return talk(value, given, partial(_messages, text_of(about.get("model")), told), told, {"messages", "model"})
 
 
-def _messages(model: str, told: Told, given: Sequence[Value]) -> list[DraftMessage]:
+def _messages(model: str, told: DraftNotes, given: Sequence[Value]) -> list[DraftMessage]:
     bodies = [read_body(message, told) for message in given]
     results = _results(given, bodies)
     return [
@@ -70,10 +70,10 @@ def _messages(model: str, told: Told, given: Sequence[Value]) -> list[DraftMessa
 def _message(
     message: Mapping[str, Any],
     number: int,
-    body: Body,
+    body: MessageBody,
     results: Mapping[tuple[int, int], int],
     model: str,
-    told: Told,
+    told: DraftNotes,
 ) -> DraftMessage:
     role, kind = side(text_of(message.get("role")), _ROLES, told)
     content = "\n\n".join(body.words)
@@ -101,7 +101,7 @@ def _message(
     )
 
 
-def _results(given: Sequence[Mapping[str, Any]], bodies: Sequence[Body]) -> dict[tuple[int, int], int]:
+def _results(given: Sequence[Mapping[str, Any]], bodies: Sequence[MessageBody]) -> dict[tuple[int, int], int]:
     """For each answered call (the numbers of its message and within it) the number of the message with its result.
 
     By the call's id, the newest open call first, since ids are used again; without an id by name, in order.
@@ -120,7 +120,7 @@ def _results(given: Sequence[Mapping[str, Any]], bodies: Sequence[Body]) -> dict
 
 
 def _answered(
-    result: Mapping[str, Any], waiting: Sequence[tuple[int, int]], bodies: Sequence[Body]
+    result: Mapping[str, Any], waiting: Sequence[tuple[int, int]], bodies: Sequence[MessageBody]
 ) -> tuple[int, int] | None:
     wanted, name = text_of(result.get("tool_call_id")), text_of(result.get("name"))
     if wanted:

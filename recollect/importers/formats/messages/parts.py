@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.importers.base import Told
+from recollect.importers.base import DraftNotes
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
 from recollect.record import Part, PartKind
 
@@ -30,7 +30,7 @@ _TOLD = frozenset({"document", "search_result"})  # whose words may stand in the
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class MadeCall:
     """A call as a message makes it; `id` is what its result refers to."""
 
     id: str
@@ -39,17 +39,17 @@ class Call:
 
 
 @dataclass(slots=True)
-class Body:
+class MessageBody:
     """What was found in a message, in order."""
 
     words: list[str] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    calls: list[MadeCall] = field(default_factory=list)
 
 
-def read_body(message: Mapping[str, Any], told: Told) -> Body:
+def read_body(message: Mapping[str, Any], told: DraftNotes) -> MessageBody:
     """Words from `content` (a string, parts, or null beside a refusal or a spoken answer), thoughts and calls."""
-    body = Body()
+    body = MessageBody()
     content = message.get("content")
     if isinstance(content, str):
         body.words.append(content)
@@ -76,7 +76,7 @@ def _is_text(part: object) -> bool:
     return isinstance(part, str) or (isinstance(part, dict) and part.get("type") in _TEXTS)
 
 
-def _read_part(part: object, body: Body, told: Told) -> None:
+def _read_part(part: object, body: MessageBody, told: DraftNotes) -> None:
     if isinstance(part, str):
         body.words.append(part)
     if not isinstance(part, dict):
@@ -92,7 +92,7 @@ def _read_part(part: object, body: Body, told: Told) -> None:
     elif kind in _ASSETS:
         body.parts.append(_asset(kind, part))
     elif kind == "tool_use" or kind.endswith("_tool_use"):
-        body.calls.append(Call(text_of(part.get("id")), text_of(part.get("name")), as_json(part.get("input"))))
+        body.calls.append(MadeCall(text_of(part.get("id")), text_of(part.get("name")), as_json(part.get("input"))))
     elif kind == "tool_result" or kind.endswith("_tool_result"):
         inner = _inside(part.get("content"), told)
         body.parts += [Part(PartKind.ATTACHMENT, kind, "\n\n".join(inner.words)), *inner.parts]
@@ -104,15 +104,15 @@ def _read_part(part: object, body: Body, told: Told) -> None:
         body.words += [text] if text else []
 
 
-def _inside(content: object, told: Told) -> Body:
+def _inside(content: object, told: DraftNotes) -> MessageBody:
     """What stands in the content of a part."""
-    body = Body()
+    body = MessageBody()
     for one in content if isinstance(content, list) else [content]:
         _read_part(one, body, told)
     return body
 
 
-def _told_words(part: Mapping[str, Any], told: Told) -> str:
+def _told_words(part: Mapping[str, Any], told: DraftNotes) -> str:
     """The words of a document or a search result that is given as text; none of one that is a file."""
     source = part.get("source")
     if isinstance(source, dict) and source.get("type") == "text":
@@ -136,12 +136,12 @@ def _transcript(message: Mapping[str, Any]) -> str:
     return text_of(audio.get("transcript")) if isinstance(audio, dict) else ""
 
 
-def _calls(message: Mapping[str, Any]) -> Iterator[Call]:
+def _calls(message: Mapping[str, Any]) -> Iterator[MadeCall]:
     for call in objects_of(message.get("tool_calls")):
         inner = call.get("function") or call.get("custom")
         about: Mapping[str, Any] = inner if isinstance(inner, dict) else call
         wanted = about.get("arguments", about.get("input"))
-        yield Call(text_of(call.get("id")), text_of(about.get("name")) or "tool", as_json(wanted))
+        yield MadeCall(text_of(call.get("id")), text_of(about.get("name")) or "tool", as_json(wanted))
     old = message.get("function_call")
     if isinstance(old, dict):
-        yield Call("", text_of(old.get("name")) or "tool", as_json(old.get("arguments")))
+        yield MadeCall("", text_of(old.get("name")) or "tool", as_json(old.get("arguments")))

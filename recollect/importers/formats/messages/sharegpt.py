@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, Told
+from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, DraftNotes
 from recollect.importers.formats.messages.talk import SIDES, TIMES, Value, key, side, talk
 from recollect.importers.reading.lenient import as_json, first_id, first_time, objects_of, rest, text_of
 from recollect.record import Kind, Role
@@ -42,7 +42,7 @@ class ShareGPT:
         known = sum(text_of(message.get("from")).lower() in _ROLES for message in whole)
         return all(text_of(m.get("from")) and "value" in m for m in whole) and 2 * known >= len(whole)
 
-    def draft(self, value: Any, told: Told) -> DraftConversation | None:
+    def draft(self, value: Any, told: DraftNotes) -> DraftConversation | None:
         """The conversation."""
         read = partial(_messages, value, told)
         return talk(value, _list_of(value), read, told, {*_LISTS, "system", "model"})
@@ -53,7 +53,7 @@ def _list_of(value: Any) -> list[Any] | None:
     return next((found for found in lists if isinstance(found, list)), None)
 
 
-def _messages(value: Value, told: Told, given: Sequence[Value]) -> list[DraftMessage]:
+def _messages(value: Value, told: DraftNotes, given: Sequence[Value]) -> list[DraftMessage]:
     model = text_of(value.get("model")) or None
     instructions = text_of(value.get("system"))
     messages = [DraftMessage(Role.SYSTEM, instructions, key="system", kind=Kind.CONTEXT)] if instructions else []
@@ -63,7 +63,9 @@ def _messages(value: Value, told: Told, given: Sequence[Value]) -> list[DraftMes
     return messages
 
 
-def _message(message: Mapping[str, Any], number: int, answered: bool, model: str | None, told: Told) -> DraftMessage:
+def _message(
+    message: Mapping[str, Any], number: int, answered: bool, model: str | None, told: DraftNotes
+) -> DraftMessage:
     role, kind = side(text_of(message.get("from")).lower(), _ROLES, told)
     words = text_of(message.get("value"))
     calls = _calls(words, key(number + 1) if answered else None) if (role, kind) == _ROLES[_CALL] else ()

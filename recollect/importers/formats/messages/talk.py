@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, overload
 
 from recollect.errors import ImportProblem
-from recollect.importers.base import DraftConversation, DraftMessage, Told
+from recollect.importers.base import DraftConversation, DraftMessage, DraftNotes
 from recollect.importers.reading.lenient import first_id, first_text, first_time, objects_of, rest
 from recollect.record import Kind, Role
 
@@ -30,7 +30,11 @@ _UPDATED = ("updated", "updated_at", "update_time")
 
 
 def talk(
-    value: Any, given: object, read: Callable[[Sequence[Value]], Sequence[DraftMessage]], told: Told, known: Set[str]
+    value: Any,
+    given: object,
+    read: Callable[[Sequence[Value]], Sequence[DraftMessage]],
+    told: DraftNotes,
+    known: Set[str],
 ) -> DraftConversation | None:
     """The conversation of a value in which `given` is the list of messages; what is not `known` goes into metadata."""
     if not isinstance(given, list):
@@ -52,7 +56,7 @@ def talk(
     )
 
 
-def side(name: str, sides: Mapping[str, tuple[Role, Kind]], told: Told) -> tuple[Role, Kind]:
+def side(name: str, sides: Mapping[str, tuple[Role, Kind]], told: DraftNotes) -> tuple[Role, Kind]:
     """The role and kind of a side; an unknown one is kept as context, and told."""
     if name not in sides:
         told.note("messages of unknown roles, kept as context")
