@@ -23,11 +23,10 @@ from recollect.answer.extract import Draft, best_quote, extract, nearest
 from recollect.answer.intents import SETTINGS, Intent, IntentSettings, compared, concrete, read_intent
 from recollect.answer.results import Again, AnswerWords, AskAnswer, AskEvent, Step
 from recollect.errors import ModelError
-from recollect.models.language.base import Completion, LanguageModel
+from recollect.models.language.base import NOTHING_USED, Completion, LanguageModel, Usage, total_cost
 from recollect.models.language.prompts import prompt, request
 from recollect.models.language.talk import Said, TalkingModel, talking
 from recollect.models.language.transcript import TranscriptEntry, heading, material, room_for
-from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
 from recollect.search.find import Find, search_several, side_by_side
 from recollect.search.query.request import Search

@@ -17,8 +17,8 @@ from recollect.answer.intents import Intent, IntentSettings
 from recollect.answer.research.plan import SETTINGS, Finding, Findings, Key, ResearchPlan, SubQuery, key, named, only
 from recollect.answer.research.saving import KEPT
 from recollect.answer.results import Again, AnswerWords, Report
+from recollect.models.language.base import Usage
 from recollect.models.language.talk import TalkingModel
-from recollect.models.language.usage import Usage
 from recollect.record import Conversation, Document, Message, NodeId, Role
 from recollect.store import View
 

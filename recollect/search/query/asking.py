@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from recollect.models.embedding import Embedder, TokenEmbedder, TokenVectors
-from recollect.models.embedding.packaged import reads_latin_alone
+from recollect.models.embedding.base import reads_latin_alone
 from recollect.search.query.question import Question, named, read_question, without_names
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import other_forms, surface
