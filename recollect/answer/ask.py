@@ -85,7 +85,7 @@ class Remembered:
 
     def ask(self, model: LanguageModel, name: str, question: str) -> Completion:
         """Asks it, and remembers what it answers. Raises ModelError."""
-        entry = Entry(NodeId("question"), "the question", question)
+        entry = TranscriptEntry(NodeId("question"), "the question", question)
         answer = model.complete(request(name, material([entry], most_tokens=_MOST_TOKENS).text))
         with self._lock:
             self._answers[_key(model, name, question)] = answer
@@ -194,10 +194,6 @@ def _other(question: str, queries: Sequence[str]) -> tuple[str, ...]:
     own = " ".join(question.casefold().split())
     found = {" ".join(query.casefold().split()): " ".join(query.split()) for query in queries if query.strip()}
     return tuple(query for folded, query in found.items() if folded != own)
-
-
-def _shown_question(question: str) -> str:
-    return material([TranscriptEntry(NodeId("question"), "the question", question)], most_tokens=_MOST_TOKENS).text
 
 
 def _key(model: LanguageModel, name: str, question: str) -> tuple[str, str, str]:
