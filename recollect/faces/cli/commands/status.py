@@ -29,8 +29,8 @@ from recollect.faces.present.status import (
 )
 from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
+from recollect.models.language.base import ModelNotReady
 from recollect.models.language.choose import open_model
-from recollect.models.language.errors import ModelNotReady
 from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
