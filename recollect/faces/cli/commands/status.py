@@ -16,12 +16,17 @@ from recollect.faces.cli.commands.recording import tell_pause
 from recollect.faces.cli.invocation import Invocation, typed
 from recollect.faces.cli.output import wrapped
 from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.present.found import found_labels, newer_than, tilde
-from recollect.faces.present.indexed import quality_state
-from recollect.faces.present.names import source_label
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import ago, number, size, span
-from recollect.faces.present.working import STATES, task_counts, worker_state
+from recollect.faces.present.names import ago, number, size, source_label, span
+from recollect.faces.present.status import (
+    STATES,
+    found_labels,
+    newer_than,
+    pause_words,
+    quality_state,
+    task_counts,
+    tilde,
+    worker_state,
+)
 from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
 from recollect.models.language.base import ModelNotReady
