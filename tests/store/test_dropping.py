@@ -17,8 +17,8 @@ from recollect.errors import RecollectError
 from recollect.ingest import Ingest
 from recollect.ingest.live import Exchange
 from recollect.memory import Memory
+from recollect.models.language.base import Usage
 from recollect.models.language.budget import FILE, SpendingLog
-from recollect.models.language.usage import Usage
 from tests.exports import chat, export
 
 

@@ -1,4 +1,4 @@
-"""The help of commands, as text: usage, examples, what it does, options."""
+"""The help of commands, completions for a shell, and the commands that print them."""
 
 from __future__ import annotations
 
@@ -73,9 +73,6 @@ def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield f"{_INDENT}{'' if count else name:<{left}}  {line}"
 
 
-# `recollect help`: the same as --help, for those who type it so.
-
-
 def show_help(run: Invocation, which: list[str] | None = None) -> int:
     """Show the help of a command.
 
@@ -110,8 +107,6 @@ HELP = Command(
     words=Arguments("COMMAND", "which", several=True, values=tuple(SUMMARIES)),
 )
 
-
-# What could come next on a command line, for a shell that asks.
 
 #: Between an answer and what it is for. The other shells show the answer alone.
 _SEPARATORS = {"zsh": ":", "fish": "\t"}
@@ -199,8 +194,6 @@ def _looked_up(what: str, before: Sequence[str]) -> Sequence[str]:
         memory = run.memory()
         return sorted(memory.upkeep.namespaces()) if what == "namespaces" else sorted(memory.upkeep.stats().by_source)
 
-
-# `recollect completion`: the script that makes a shell complete commands, options and their values.
 
 # Each script hands over the words typed so far, the last of which is to be completed (complete.py), and shows the
 # answers: one a line, what it is for behind a tab. Where there are none, a file name is completed.

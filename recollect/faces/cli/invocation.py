@@ -234,9 +234,6 @@ def _options(given: Mapping[str, Any], settings: Settings) -> str:
     return memory_options(given, settings)
 
 
-# Words as one types them: what a shell needs quoted is quoted.
-
-
 def typed(word: str) -> str:
     """A word that the shell passes on unchanged."""
     if os.name == "nt":
@@ -255,9 +252,6 @@ def memory_options(given: Mapping[str, object], settings: Settings) -> str:
     if given.get("namespace") is not None:
         words += ["--namespace", typed(settings.namespace)]
     return " ".join(words)
-
-
-# Names that were guessed, by a part of a title or of an id: nothing is changed by a guess before somebody agrees.
 
 
 def agrees(run: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:

@@ -103,7 +103,7 @@ def _run_or_explain(arguments: Sequence[str], *, in_json: bool) -> int:
         if os.environ.get("RECOLLECT_DEBUG"):
             raise
         message = f"Something went wrong inside Recollect ({type(bug).__name__}: {bug})."
-        _explain("internal", message, "RECOLLECT_DEBUG=1 shows where; please report it.", in_json=in_json)
+        _explain("internal", message, "Set RECOLLECT_DEBUG=1 for details, and please report it.", in_json=in_json)
     return _ERROR
 
 

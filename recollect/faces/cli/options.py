@@ -11,14 +11,14 @@ from recollect.faces.cli.parser import Option, one_of, whole
 _MODES = ("auto", "instant", "quality")
 
 SOURCE = Option(("--source",), "Only this source: chatgpt, claude, codex …", "NAME", several=True, values="sources")
-SINCE = Option(("--since", "--after"), 'From then on: 2025, 2025-03, "last week" …', "WHEN")
-UNTIL = Option(("--until",), "Up to then, that day or month included.", "WHEN")
-BEFORE = Option(("--before",), "Up to then, that day or month left out.", "WHEN")
+SINCE = Option(("--since", "--after"), 'From this date on: 2025, 2025-03, "last week" …', "WHEN")
+UNTIL = Option(("--until",), "Up to and including this date.", "WHEN")
+BEFORE = Option(("--before",), "Before this date.", "WHEN")
 
 #: The times that a list, a search or an answer can be narrowed to; and the same with its source.
 TIMES = (SINCE, UNTIL, BEFORE)
 FILTERS = (SOURCE, *TIMES)
-IN = Option(("--in",), "Only this conversation.", "TITLE|ID", name="in_")
+IN = Option(("--in",), "Search only this conversation.", "TITLE|ID", name="in_")
 MODE = Option(
     ("--mode",),
     "instant, quality, or auto: quality once it is built.",
@@ -30,7 +30,7 @@ MODE = Option(
 MODEL = Option(("--model",), "The model that answers: anthropic:…, openai:…, none.", "SPEC")
 YES = Option(("--yes", "-y"), "Do not ask.", default=False)
 
-NO_BACKGROUND = Option(("--no-background",), "Leave no process behind that works on what is new.", default=False)
+NO_BACKGROUND = Option(("--no-background",), "Do not start the background worker.", default=False)
 
 
 def period(since: str | None, until: str | None, before: str | None) -> tuple[datetime | None, datetime | None]:

@@ -1,4 +1,4 @@
-"""Progress on stderr, where somebody watches; silence elsewhere."""
+"""Progress on stderr, interrupts, and files that a command writes to."""
 
 from __future__ import annotations
 
@@ -46,9 +46,6 @@ def progress(out: Output, label: str) -> Iterator[Report]:
         yield report
 
 
-# Ctrl-C for commands that go on until they are told to stop.
-
-
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
     """Set by the first Ctrl-C or SIGTERM: what is under way comes to its end. A second one ends everything at once."""
@@ -67,9 +64,6 @@ def interrupted() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-# Files that a command writes to: what is wrong with one names it.
 
 
 @contextmanager

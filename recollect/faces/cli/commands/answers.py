@@ -1,4 +1,4 @@
-"""What `ask`, `research` and `chat` share: what is asked, who answers and pays, words as they come, what it took."""
+"""`recollect ask` and `research`: answers and reports with their sources."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.options import FILTERS, IN, MODE, MODEL, NO_BACKGROUND, period, words_of
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
@@ -87,8 +86,6 @@ def summary(out: Output, made: AskAnswer | Report, sources: str, unmodelled: str
     return out.dotted(*shown)
 
 
-# `recollect ask`: an answer from one's own conversations, with the messages that prove it.
-
 _INTENTS = ("retrieval", "qa", "decision", "code-lookup", "synthesis")
 _QUOTED = 60  # characters of a quotation beside its source
 
@@ -143,7 +140,7 @@ def _told(run: Invocation, events: Generator[AskEvent, None, None]) -> AskAnswer
         out.line(out.dim(f"  {_source(out, citation)}"))
     sources = number(len(answer.citations), "source")
     hint = "recollect show 1" if answer.citations else ""
-    out.line(out.dim(summary(out, answer, sources, "an extract: no model was asked", hint)))
+    out.line(out.dim(summary(out, answer, sources, "extract, no model used", hint)))
     for note in answer.notes:
         out.note(note)
     return answer
@@ -174,7 +171,7 @@ ASK = Command(
         IN,
         Option(
             ("--intent",),
-            "The kind of answer, where the question does not tell it.",
+            "Force the kind of answer: qa, decision, code-lookup, synthesis, retrieval.",
             "KIND",
             read=one_of(*_INTENTS),
             values=_INTENTS,
@@ -185,8 +182,6 @@ ASK = Command(
     Arguments("QUESTION|-", "question", required=True, several=True, dashes=True),
 )
 
-
-# `recollect research`: a report on a question that takes several searches, with its sources, saved in the memory.
 
 _LEAST_TOKENS, _MOST_ROUNDS = 6_000, 5
 
@@ -226,7 +221,7 @@ def research(
 
     filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
     if resume and filters.given:
-        raise InvalidInput("--resume goes on with the filters that the research was begun with.")
+        raise InvalidInput("--resume uses the filters the research was started with.")
     period(since, until, before)  # what is wrong with them is told in the words of the options
     if no_background:
         run.without_background()
@@ -276,7 +271,7 @@ def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) 
     out.line() if said else out.line(harmless(report.text))
     hint = f"saved: recollect show {short(report.id)}" if report.known else ""
     sources = number(len(report.citations), "source")
-    out.note(out.dim(summary(out, report, sources, "quoted: no model wrote it", hint)))
+    out.note(out.dim(summary(out, report, sources, "extract, no model used", hint)))
     for note in report.notes:
         out.note(note)
     return report
@@ -318,13 +313,13 @@ RESEARCH = Command(
         MODE,
         Option(
             ("--rounds",),
-            "How often it looks: 1 looks once, 2 again for what is missing. 2 unless given.",
+            "Search rounds; 2 searches again for gaps. 2 unless given.",
             "N",
             read=whole(1, _MOST_ROUNDS),
         ),
         Option(("--calls",), "Calls of the model at most; 6 unless given.", "N", read=whole(1)),
         Option(("--tokens",), "Tokens of the model at most; 40,000 unless given.", "N", read=whole(_LEAST_TOKENS)),
-        Option(("--seconds",), "After that nothing new is begun but the report; 180 unless given.", "N", read=whole(1)),
+        Option(("--seconds",), "After this long, start nothing but the report; 180 unless given.", "N", read=whole(1)),
         Option(("--resume",), "Continue what was interrupted.", default=False),
         Option(("--list",), "List the reports, and what was interrupted.", name="list_", default=False),
         NO_BACKGROUND,

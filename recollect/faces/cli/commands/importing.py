@@ -1,4 +1,4 @@
-"""`recollect import`: reads exports, and reports what was imported."""
+"""`recollect import` and `remember`: what is stored, and the report of an import."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from recollect.faces.cli.options import NO_BACKGROUND, words_of
 from recollect.faces.cli.output import Output, cell_len, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
 from recollect.faces.cli.progress import on_interrupt, progress
-from recollect.faces.present.indexed import index_state, is_complete, is_missing, quality_state
-from recollect.faces.present.names import short
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import day, number, span
+from recollect.faces.present.names import day, number, short, span
+from recollect.faces.present.status import index_state, is_complete, is_missing, pause_words, quality_state
 from recollect.faces.present.views import as_json
 from recollect.record import RoleName, utc_now
 
@@ -153,7 +151,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("FoundSource on this machine:"))
+        out.line(out.bold("Found on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found
@@ -209,8 +207,6 @@ IMPORT = Command(
     Arguments("PATH", "paths", several=True),
 )
 
-
-# What an import says at its end: what is in, by kind, counted in the store; what is new; what was not read.
 
 _SHOWN = 3
 _KEPT = " kept"  # in a note: it is in, though it is not known what it is
@@ -331,8 +327,6 @@ def _counted(report: ImportReport) -> list[str]:
     return parts
 
 
-# Documents on the screen: what an import of them did, the ones that a search found, and one of them to read.
-
 _DOCUMENTS_SHOWN = 10  # names of files that are gone
 
 
@@ -380,9 +374,6 @@ def _print_report(report: DocumentReport, out: Output, *, all_problems: bool) ->
         out.line(out.dim(f"  skipped: {number(others, 'other file')}"))
     print_problems(report.problems, out, all_problems=all_problems)
     out.line(out.hint(f'Next: recollect search "{out.symbols.more}"'))
-
-
-# `recollect remember`: saves a message of your own, to be found like any other, or a rule for every answer.
 
 
 def remember(

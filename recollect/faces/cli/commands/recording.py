@@ -1,4 +1,4 @@
-"""Following folders of sessions, as `recollect watch` does it and `recollect serve --watch`."""
+"""`recollect watch`, `hooks`, `pause` and `resume`: what is recorded without being told to."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from recollect.faces.cli.options import NO_BACKGROUND
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import interrupted, on_interrupt, progress
-from recollect.faces.present.names import titled
-from recollect.faces.present.pausing import pause_words, until
-from recollect.faces.present.times import clock, duration, number
+from recollect.faces.present.names import clock, duration, number, titled
+from recollect.faces.present.status import pause_words, until
 from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
@@ -56,7 +55,7 @@ def followed(run: Invocation) -> Iterator[threading.Event]:
                 keeping_out = KeepingOut.own(run.settings.leave_out)
                 Watcher(memory, watched, kept, keeping_out).run(stop, lambda done: _tell_people(run, memory, done))
         except (RecollectError, OSError) as problem:
-            run.out.note(f"No session is followed any more: {problem}")
+            run.out.note(f"Sessions are no longer followed: {problem}")
 
     with alone(run):
         thread = threading.Thread(target=follow, name="recollect-watch", daemon=True)
@@ -92,14 +91,14 @@ def alone(run: Invocation) -> Iterator[None]:
             yield
     except Taken:
         raise StoreBusy(
-            f"Sessions are followed into this memory already, by process {holder(path) or '?'}.",
-            hint="To look once beside it: recollect watch --once",
+            f"Another process already follows sessions into this memory: {holder(path) or '?'}.",
+            hint="To import once meanwhile: recollect watch --once",
         ) from None
 
 
 def named(watched: list[Watched]) -> str:
     """The folders that are followed, in words."""
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
 
     there = [one for one in watched if one.path.is_dir()] or watched
     return ", ".join(f"{one.label} ({tilde(one.path)})" for one in there)
@@ -136,13 +135,11 @@ def _brought(memory: Memory, written: Written) -> str:
     return f"{number(written.new + written.changed, 'conversation')}{new}: {messages}"
 
 
-# `recollect hooks`: has Claude Code call Recollect itself, so that no session expires unsaved.
-
 _ACTIONS = ("install", "remove", "run")
 
 
 def hooks(run: Invocation, action: str | None = None, project: bool = False, print_: bool = False) -> int:
-    """Have Claude Code save its sessions here, and begin them with what matters.
+    """Let Claude Code save its sessions here and start each with a briefing.
 
     `install` adds three hooks to Claude Code's settings: at the end of a session and before it is compacted, what is
     new is imported; at the start, Claude gets `recollect brief` of the folder. What else stands in the settings is left
@@ -179,7 +176,7 @@ def _settings_file(*, project: bool) -> Path:
 
 def _show(run: Invocation, path: Path) -> int:
     from recollect.faces.cli.setup.edited import values_in
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
     from recollect.watching.hooks import EVENTS, events_hooked
 
     told = events_hooked(values_in(path)[1])
@@ -199,7 +196,7 @@ def _show(run: Invocation, path: Path) -> int:
 
 def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     from recollect.faces.cli.setup.files import write_keeping
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
 
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None
@@ -220,7 +217,7 @@ def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     for line in edit.lines:
         out.verbatim(f"  {line}")
     if copy:
-        out.line(f"As it was: {tilde(copy)}")
+        out.line(f"Backup: {tilde(copy)}")
     if write and action == "install":
         out.line("Sessions that Claude Code begins from now on use it.")
     return 0
@@ -232,7 +229,7 @@ def _run(run: Invocation) -> int:
 
     event = None if sys.stdin.isatty() else read_event(sys.stdin.buffer.read())
     if event is None:
-        raise InvalidInput("There is no event of Claude Code on standard input.", hint="It calls this itself.")
+        raise InvalidInput("`recollect hooks run` expects an event on standard input.", hint="Claude Code calls it.")
     try:
         _mark(event)  # first: whatever goes wrong later, it is kept out
         if event.wants_brief:
@@ -310,8 +307,6 @@ HOOKS = Command(
 )
 
 
-# `recollect pause`: records nothing until it is resumed, or for a time.
-
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _LENGTH = re.compile(r"(\d{1,5})\s*(m|min|minutes?|h|hours?|d|days?|w|weeks?)", re.IGNORECASE)
 
@@ -354,9 +349,6 @@ PAUSE = Command(
 )
 
 
-# `recollect resume`: records again.
-
-
 def resume(run: Invocation) -> int:
     """Record again. What was said during the pause stays out."""
     from recollect.memory.recording import Recording
@@ -375,9 +367,6 @@ def resume(run: Invocation) -> int:
 RESUME = Command(resume, ("recollect resume",))
 
 
-# Says that recording is paused.
-
-
 def tell_pause(run: Invocation) -> bool:
     """Says so where nothing is recorded now; whether that is so."""
     words = pause_words()
@@ -385,9 +374,6 @@ def tell_pause(run: Invocation) -> bool:
         hint = "" if "=no" in words else f" {run.out.hint('To go on: recollect resume')}"
         run.out.line(words + hint)
     return bool(words)
-
-
-# `recollect watch`: follows agents' sessions and folders of exports, and imports what is new within seconds.
 
 
 def watch(run: Invocation, folders: list[str] | None = None, once: bool = False, no_background: bool = False) -> int:

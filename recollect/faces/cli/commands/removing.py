@@ -1,4 +1,4 @@
-"""Forgetting a person: what there is of them is shown in three groups, and what others say is asked for by itself."""
+"""`recollect forget`, `secrets` and `delete`: hide or remove what is stored."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.output import cell_len, harmless, padded, shortened
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import on_interrupt, progress
-from recollect.faces.present.names import meant, names_meant, short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, meant, names_meant, number, short, source_label, titled
 from recollect.faces.present.views import as_json
 
 if TYPE_CHECKING:
@@ -116,8 +115,6 @@ def _lines(messages: Sequence[Message]) -> list[str]:
 def _harmless(text: str) -> str:
     return harmless(text).replace("\n", " ")
 
-
-# `recollect forget`: removes messages for good, with everything derived from them.
 
 _SHOWN = 10
 
@@ -331,9 +328,6 @@ FORGET = Command(
 )
 
 
-# `recollect secrets`: where keys, tokens and passwords stand.
-
-
 def secrets(run: Invocation, source: list[str] | None = None) -> int:
     """List the keys, tokens and passwords that your conversations hold, by source.
 
@@ -409,9 +403,6 @@ def _counted_secrets(found: TakenOut) -> str:
 
 
 SECRETS = Command(secrets, ("recollect secrets", "recollect secrets --source claude-code --json"), (SOURCE,))
-
-
-# `recollect delete`: hides messages from searches and lists; `restore` brings them back.
 
 
 def delete(run: Invocation, what: list[str]) -> int:

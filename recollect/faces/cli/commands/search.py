@@ -1,4 +1,4 @@
-"""`recollect search`: what is remembered of it, typed; the messages, shown."""
+"""`recollect search`, its results on the screen, and what to say where nothing is found."""
 
 from __future__ import annotations
 
@@ -11,8 +11,19 @@ from recollect.faces.cli.invocation import Invocation, typed
 from recollect.faces.cli.options import MODE, SOURCE, TIMES, period, words_of
 from recollect.faces.cli.output import Output, harmless, padded, shortened, wrapped_words
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import SIGNALS, documents_named, parts_named, short, source_label, speaker, titled
-from recollect.faces.present.times import day, moment_after, number, words_and_related
+from recollect.faces.present.names import (
+    SIGNALS,
+    day,
+    documents_named,
+    moment_after,
+    number,
+    parts_named,
+    short,
+    source_label,
+    speaker,
+    titled,
+    words_and_related,
+)
 from recollect.memory.settings import MOST_RESULTS
 from recollect.record import REPORTS
 
@@ -118,7 +129,7 @@ def _print(
 
 def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
-    from recollect.faces.present.empty_results import EmptyResults
+    from recollect.faces.present.results import EmptyResults
 
     out = run.out
     if told_empty(run):
@@ -154,7 +165,7 @@ SEARCH = Command(
         ),
         *TIMES,
         Option(("--in",), "Only in this conversation, or all with this in the title.", "TITLE|ID", name="in_"),
-        Option(("--literal",), "The exact words in this order: no similar words, no meaning.", default=False),
+        Option(("--literal",), "Exact phrase only: no word forms, no semantic matches.", default=False),
         Option(("--sort",), "relevance or newest.", "ORDER", default="relevance", read=one_of(*_SORTS), values=_SORTS),
         Option(("--limit", "-n"), "How many results; 10 unless configured.", "N", read=whole(1, MOST_RESULTS)),
         Option(
@@ -170,14 +181,12 @@ SEARCH = Command(
         ),
         MODE,
         Option(("--full",), "Every result with its messages, not only the first three.", default=False),
-        Option(("--why",), "Say for each message why it was found.", default=False),
+        Option(("--why",), "Explain why each message matched.", default=False),
         Option(("--open",), "Show the Nth result at once.", "N", name="open_", read=whole(1)),
     ),
     Arguments("QUERY", "query", required=True, several=True, dashes=True),
 )
 
-
-# Search results on the screen: the best with the messages that matched, the rest a line each.
 
 IN_FULL = 3  #: results that are shown with their messages
 
@@ -357,9 +366,6 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     return out.dotted(*told)
 
 
-# What is said where nothing is found since there is nothing yet: no messages, or nothing derived from them.
-
-
 def told_empty(run: Invocation) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = run.memory()
@@ -382,5 +388,5 @@ def none_found(run: Invocation, memory: Memory, line: str) -> None:
 
     run.out.line(line)
     if any(task.kind == CONVERSATION for task, _ in memory.upkeep.tasks("due")):
-        hint = "Not all messages have been gone through yet. To do that now: recollect worker --once"
+        hint = "Some messages are not processed yet. Process them now: recollect worker --once"
         run.out.note(run.out.hint(hint))

@@ -1,4 +1,4 @@
-"""`recollect serve`: the web pages, REST, MCP and the proxy, from this machine."""
+"""`recollect serve` and `mcp`: the servers, and how clients are set up for them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, o
 from recollect.faces.cli.setup.clients import CLIENTS, Client, Machine
 from recollect.faces.cli.setup.install import Change, is_set_up, planned, snippet, write
 from recollect.faces.cli.setup.launch import Launch, launch_of
-from recollect.faces.mcp import missing_sdk
-from recollect.faces.mcp.tools.sets import CORE, SETS
+from recollect.faces.mcp import CORE, SETS, missing_sdk
 from recollect.record import namespace as checked
 from recollect.record import utc_now
 
@@ -52,8 +51,7 @@ def serve(
     server is reached, where it is not that of the address. With --watch it follows the sessions of Claude Code and
     Codex meanwhile, as `recollect watch` does. Ctrl-C ends it; what was begun is finished first.
     """
-    from recollect.faces.http.served import Served, is_loopback
-    from recollect.faces.http.token import kept_token
+    from recollect.faces.http.scope import Served, is_loopback, kept_token
     from recollect.faces.server.server import HttpServer, listen
 
     if host in ("0.0.0.0", "::") and not name:
@@ -84,7 +82,7 @@ def serve(
         spec,
     )
 
-    from recollect.faces.http.memories import Memories
+    from recollect.faces.http.scope import Memories
     from recollect.faces.server.app import build
 
     link = served.address + (f"/?token={asked}" if asked else "")
@@ -163,7 +161,7 @@ SERVE = Command(
         Option(
             ("--host",), "The address to listen at; any but this machine's own needs a token.", "ADDRESS", default=_HOST
         ),
-        Option(("--name",), "A name under which it is reached; may be repeated.", "NAME", several=True),
+        Option(("--name",), "Host name it is reached by (repeatable).", "NAME", several=True),
         Option(
             ("--token",),
             "Ask programs of this machine for a token, too; NS=: one of a namespace. May be repeated.",
@@ -177,8 +175,6 @@ SERVE = Command(
     ),
 )
 
-
-# `recollect mcp install`: writes the set-up of a client, and shows what it did.
 
 TOOLS = Option(("--tools",), "core: 7 tools; all: 21.", "SET", default=CORE, read=one_of(*SETS), values=SETS)
 READ_ONLY = Option(("--read-only",), "Leave out the tools that write or remove.", default=False)
@@ -243,7 +239,7 @@ def _tell(run: Invocation, change: Change, kept: Path | None) -> None:
     for line in change.lines:
         out.verbatim(f"  {out.colored(line) if line.startswith('+') else out.dim(line)}")
     if kept:
-        out.line(out.dim(f"What was there before: {_short(kept)}"))
+        out.line(out.dim(f"Backup: {_short(kept)}"))
     out.line(f"Next: {client.after}")
 
 
@@ -318,9 +314,6 @@ INSTALL = Command(
     ),
     Arguments("CLIENT", "names", several=True, values=tuple(CLIENTS)),
 )
-
-
-# `recollect mcp`: the memory as an MCP server for Claude Desktop, Claude Code, Cursor, VS Code and others.
 
 
 def mcp(

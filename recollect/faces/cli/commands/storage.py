@@ -1,4 +1,4 @@
-"""`recollect backup`: a copy of the whole memory while it is in use."""
+"""`recollect backup`, `restore`, `export`, `check`, `drop` and `reindex`: the store and its copies."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from recollect.faces.cli.invocation import Invocation, agrees, typed
 from recollect.faces.cli.options import YES
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import is_standard_output, naming, on_interrupt, progress
-from recollect.faces.present.names import meant, names_meant
+from recollect.faces.present.names import meant, names_meant, number, percent, size
 from recollect.faces.present.state import State
-from recollect.faces.present.times import number, percent, size
 from recollect.record import utc_now
 from recollect.store import Invariant
 
@@ -60,8 +59,6 @@ BACKUP = Command(
     words=Arguments("FILE", "file"),
 )
 
-
-# `recollect restore`: brings back what was deleted, or a whole memory from a backup.
 
 _DUMP_BEGINS = b'{"recollect_dump"'
 _ENDINGS = (".db", ".jsonl", ".gz", ".zip", ".sqlite", ".backup")
@@ -134,8 +131,6 @@ RESTORE = Command(
     Arguments("ID|TITLE|FILE", "what", required=True, several=True),
 )
 
-
-# `recollect export`: writes the whole namespace to a file that `import` reads back without loss.
 
 _WORDS = {
     "conversations": "conversation",
@@ -227,11 +222,11 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _print_done(run: Invocation, path: Path, records: int, size: int | None) -> None:
-    from recollect.faces.present import times
+    from recollect.faces.present import names
 
-    done = f"Exported {times.number(records, 'record')} of {run.settings.namespace} to {path}"
+    done = f"Exported {names.number(records, 'record')} of {run.settings.namespace} to {path}"
     if size is not None:
-        run.out.line(f"{done} ({times.size(size)}).")
+        run.out.line(f"{done} ({names.size(size)}).")
     else:  # a pipe or a device: nothing of ours may get into it
         run.out.note(f"{done}.")
 
@@ -248,8 +243,6 @@ EXPORT = Command(
     Arguments("FILE|-", "file"),
 )
 
-
-# `recollect check`: looks for damage, and repairs what can be repaired.
 
 _PLACES = 3
 
@@ -308,8 +301,8 @@ def _print(run: Invocation, violations: Sequence[Violation]) -> None:
         count = sum(violation.count for violation in found)
         places = [violation.where for violation in found if violation.where][:_PLACES]
         where = ", ".join(places) + (f" {run.out.symbols.more}" if len(found) > len(places) else "")
-        times = f" ({count:,} times)" if count > 1 else ""
-        run.out.line(f"{run.out.symbols.bad} {PROBLEMS[kind]}{times}" + (f": {where}" if where else ""))
+        names = f" ({count:,} times)" if count > 1 else ""
+        run.out.line(f"{run.out.symbols.bad} {PROBLEMS[kind]}{names}" + (f": {where}" if where else ""))
 
 
 def _print_remedies(run: Invocation, violations: Sequence[Violation], *, repaired: bool) -> None:
@@ -329,8 +322,6 @@ CHECK = Command(
     (Option(("--repair",), "Rebuild what can be rebuilt.", default=False),),
 )
 
-
-# What `recollect check` says of an invariant that does not hold: the problem, in plain words.
 
 PROBLEMS = {
     Invariant.FILE_IS_WHOLE: "the file is damaged",
@@ -364,9 +355,6 @@ PROBLEMS = {
     Invariant.SPEAKERS: "no longer speaks anywhere, but is still in the search index",
     Invariant.NOTHING_LEFT: "left over from an earlier search index",
 }
-
-
-# `recollect drop`: removes a whole namespace for good, with its name.
 
 
 def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
@@ -408,9 +396,6 @@ DROP = Command(
     (YES,),
     Arguments("NAMESPACE", "what", required=True, several=True),
 )
-
-
-# `recollect reindex`: rebuilds the search index beside the one in use.
 
 
 def reindex(run: Invocation) -> int:
