@@ -151,7 +151,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("FoundSource on this machine:"))
+        out.line(out.bold("Found on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found

@@ -94,7 +94,7 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource])
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
     tell_pause(run)
-    _print_found(run, found, "FoundSource on this machine, not imported yet: ")
+    _print_found(run, found, "Found on this machine, not imported yet: ")
     _warn(run, found)
     steps = [f"recollect search {_quoted(run)}", "recollect serve --open", "recollect --help"]
     out.line(out.in_a_row("Try  ", [out.hint(step) for step in steps]))
@@ -111,7 +111,7 @@ def _print_empty(run: Invocation, found: Sequence[FoundSource], facts: int) -> N
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     tell_pause(run)
-    _print_found(run, found, "FoundSource on this machine: ")
+    _print_found(run, found, "Found on this machine: ")
     _warn(run, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(run)}"]
     out.line(out.in_a_row("Then  ", [out.hint(step) for step in steps]))
