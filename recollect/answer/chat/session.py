@@ -15,8 +15,7 @@ from typing import Literal, get_args
 
 from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import RecentMessages, asked, recent, system, talk
-from recollect.answer.chat.sources import opened, used
-from recollect.answer.chat.writing import FinishedTurn, TurnWriter, exchange
+from recollect.answer.chat.writing import FinishedTurn, TurnWriter, exchange, opened, used
 from recollect.answer.evidence import SourcePassage, Wanted, sources_of
 from recollect.answer.graph import NamedEntity, Neighbourhood
 from recollect.answer.references.rules import Resolution, resolve
