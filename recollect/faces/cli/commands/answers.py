@@ -14,8 +14,7 @@ from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.options import FILTERS, IN, MODE, MODEL, NO_BACKGROUND, period, words_of
 from recollect.faces.cli.output import Output, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.record import utc_now
 
 if TYPE_CHECKING:

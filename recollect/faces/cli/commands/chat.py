@@ -15,8 +15,7 @@ from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.options import MODE, MODEL, NO_BACKGROUND, words_of
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.present.names import short, speaker, titled
-from recollect.faces.present.times import day
+from recollect.faces.present.names import day, short, speaker, titled
 
 if TYPE_CHECKING:
     from recollect.answer.evidence import SourcePassage

@@ -15,10 +15,8 @@ from recollect.faces.cli.options import NO_BACKGROUND, words_of
 from recollect.faces.cli.output import Output, cell_len, harmless
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
 from recollect.faces.cli.progress import on_interrupt, progress
-from recollect.faces.present.indexed import index_state, is_complete, is_missing, quality_state
-from recollect.faces.present.names import short
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import day, number, span
+from recollect.faces.present.names import day, number, short, span
+from recollect.faces.present.status import index_state, is_complete, is_missing, pause_words, quality_state
 from recollect.faces.present.views import as_json
 from recollect.record import RoleName, utc_now
 
@@ -153,7 +151,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("FoundSource on this machine:"))
+        out.line(out.bold("Found on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found

@@ -19,14 +19,13 @@ from recollect.faces.cli.options import NO_BACKGROUND
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import interrupted, on_interrupt, progress
-from recollect.faces.present.names import titled
-from recollect.faces.present.pausing import pause_words, until
-from recollect.faces.present.times import clock, duration, number
+from recollect.faces.present.names import clock, duration, number, titled
+from recollect.faces.present.status import pause_words, until
 from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.setup.edited import Edit
+    from recollect.faces.cli.setup.edited import SettingsEdit
     from recollect.ingest.conversations import Written
     from recollect.ingest.importing import Progress
     from recollect.memory import Memory
@@ -99,7 +98,7 @@ def alone(run: Invocation) -> Iterator[None]:
 
 def named(watched: list[Watched]) -> str:
     """The folders that are followed, in words."""
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
 
     there = [one for one in watched if one.path.is_dir()] or watched
     return ", ".join(f"{one.label} ({tilde(one.path)})" for one in there)
@@ -157,7 +156,7 @@ def hooks(run: Invocation, action: str | None = None, project: bool = False, pri
     if action is None:
         return _show(run, path)
     from recollect.faces.cli.setup.edited import edit_of
-    from recollect.faces.cli.setup.own_command import shell_line
+    from recollect.faces.cli.setup.launch import shell_line
     from recollect.watching.hooks import with_hooks, without_hooks
 
     command = shell_line(run.settings, "hooks", "run")
@@ -177,7 +176,7 @@ def _settings_file(*, project: bool) -> Path:
 
 def _show(run: Invocation, path: Path) -> int:
     from recollect.faces.cli.setup.edited import values_in
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
     from recollect.watching.hooks import EVENTS, events_hooked
 
     told = events_hooked(values_in(path)[1])
@@ -195,9 +194,9 @@ def _show(run: Invocation, path: Path) -> int:
     return 0
 
 
-def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
-    from recollect.faces.cli.setup.files import write_keeping
-    from recollect.faces.present.found import tilde
+def _apply(run: Invocation, edit: SettingsEdit, action: str, *, write: bool) -> int:
+    from recollect.faces.cli.setup.edited import write_keeping
+    from recollect.faces.present.status import tilde
 
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None

@@ -13,8 +13,7 @@ from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.output import cell_len, harmless, padded, shortened
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.cli.progress import on_interrupt, progress
-from recollect.faces.present.names import meant, names_meant, short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, meant, names_meant, number, short, source_label, titled
 from recollect.faces.present.views import as_json
 
 if TYPE_CHECKING:
