@@ -120,7 +120,7 @@ def print_completions(shell: str, words: Sequence[str]) -> int:
     separator = _SEPARATORS.get(shell)
     for word, description in answers:
         shown = word.replace(":", "\\:") if separator == ":" else word
-        print(f"{shown}{separator}{description}" if separator and told else shown, file=sys.stdout)
+        print(f"{shown}{separator}{description}" if separator and description else shown, file=sys.stdout)
     return 0
 
 
@@ -132,7 +132,9 @@ def completions(words: Sequence[str]) -> list[tuple[str, str]]:
     options = {flag: option for option in (*(command.options if command else ()), *COMMON) for flag in option.flags}
     flag, equals, begun = current.partition("=")
     if equals and flag in options:
-        return [(f"{flag}={value}", description) for value, told in _matching(_values(options[flag], before), begun)]
+        return [
+            (f"{flag}={value}", description) for value, description in _matching(_values(options[flag], before), begun)
+        ]
     last = options.get(before[-1]) if before else None
     if last is not None and last.metavar:
         return _matching(_values(last, before), current)
@@ -171,7 +173,7 @@ def _word_values(command: Command) -> Iterable[str]:
 
 
 def _matching(answers: Iterable[tuple[str, str]], begun: str) -> list[tuple[str, str]]:
-    return [(word, description) for word, told in answers if word.startswith(begun)]
+    return [(word, description) for word, description in answers if word.startswith(begun)]
 
 
 def _values(option: Option, before: Sequence[str]) -> list[tuple[str, str]]:
