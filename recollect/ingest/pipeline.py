@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import timedelta
 
-from recollect.importers.records.known import Known
+from recollect.importers.records.identity import Known
 from recollect.ingest.conversations import Conversations, Planned, Written
 from recollect.record import Thread
 from recollect.store import Space, Stale

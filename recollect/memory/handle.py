@@ -180,7 +180,7 @@ class Handle:
 
         if not is_remote(self.whole_embedder):
             return self.whole_embedder
-        from recollect.models.embedding.discreet import DiscreetEmbedder
+        from recollect.models.embedding.remote import DiscreetEmbedder
 
         return DiscreetEmbedder(self.whole_embedder, self.masked)
 
@@ -189,7 +189,7 @@ class Handle:
         if not self.asked_model:
             return None
         from recollect.models.language.budget import within
-        from recollect.models.language.discreet import discreet
+        from recollect.models.language.choose import discreet
 
         return discreet(within(self.asked_model, self.namespace), partial(self.masked, spoken=spoken))
 
@@ -398,6 +398,6 @@ def _forgotten(what: str) -> NotFound:
 
 @cache  # one for all handles of the process
 def _packaged_quality() -> TokenEmbedder:
-    from recollect.models.embedding.minilm import MiniLM
+    from recollect.models.embedding.encoder import MiniLM
 
     return MiniLM()

@@ -15,8 +15,8 @@ import pytest
 import recollect
 from recollect.errors import RecollectError
 from recollect.memory import Memory
+from recollect.models.language.base import Usage
 from recollect.models.language.budget import FILE, SpendingLog
-from recollect.models.language.usage import Usage
 from recollect.record import NodeId
 from tests.exports import chat, export
 

@@ -37,7 +37,7 @@ from recollect.engines import open_store
 from recollect.errors import StoreError
 from recollect.index.passages import node_passages
 from recollect.ingest.withheld import Withheld
-from recollect.models.embedding.lazy import LazyEmbedder
+from recollect.models.embedding.choose import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
 from recollect.runtime.files import Address
 from recollect.store import Change, View, Where

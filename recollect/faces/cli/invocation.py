@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, StoreError
 from recollect.faces.cli.output import STANDARD_OUTPUT, Output
-from recollect.faces.present.times import number
+from recollect.faces.present.names import number
 from recollect.memory.settings import Places, Settings, load_settings, own_places
 
 if TYPE_CHECKING:

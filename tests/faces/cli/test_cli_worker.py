@@ -17,7 +17,7 @@ import recollect
 from recollect.derive.tasks.queue import CONVERSATION
 from recollect.derive.worker import Done
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import task_counts
 from recollect.memory import Memory
 from recollect.record import Namespace
 from recollect.store import Space

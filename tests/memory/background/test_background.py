@@ -15,7 +15,7 @@ import pytest
 
 import recollect
 from recollect.errors import InvalidInput
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import task_counts
 from recollect.memory.background import process as background
 from recollect.memory.background.lock import Lock, Taken, holder, is_working, lock_file, ring, rung
 from recollect.memory.background.process import _is_python, environment_of

@@ -26,8 +26,7 @@ from recollect.faces.cli.parser import (
     whole,
     words_of,
 )
-from recollect.faces.present.names import short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.record import utc_now
 
 if TYPE_CHECKING:

@@ -10,12 +10,10 @@ from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
 from recollect.faces.cli.invocation import Invocation, interrupted, on_interrupt, progress
 from recollect.faces.cli.output import Output, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, limit, whole
-from recollect.faces.present.indexed import index_state
-from recollect.faces.present.names import short
+from recollect.faces.present.names import moment_after, number, percent, short
 from recollect.faces.present.results import TaskView
-from recollect.faces.present.times import moment_after, number, percent
+from recollect.faces.present.status import index_state, task_counts
 from recollect.faces.present.views import as_json
-from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
@@ -117,7 +115,7 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     A small model that comes with the package reads every message once, newest first. You can search meanwhile, and
     interrupt it at any time: the next run continues where this one stopped.
     """
-    from recollect.faces.present.indexed import is_missing
+    from recollect.faces.present.status import is_missing
 
     memory = run.existing_memory()
     if is_missing(memory.upkeep.index(), memory.upkeep.stats().messages):

@@ -14,8 +14,7 @@ from recollect.faces.cli.commands.answers import print_destination, print_stream
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import MODE, MODEL, NO_BACKGROUND, Arguments, Command, Option, whole, words_of
-from recollect.faces.present.names import short, speaker, titled
-from recollect.faces.present.times import day
+from recollect.faces.present.names import day, short, speaker, titled
 
 if TYPE_CHECKING:
     from recollect.answer.evidence import SourcePassage

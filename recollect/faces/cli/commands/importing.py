@@ -13,10 +13,8 @@ from recollect.faces.cli.commands.background import print_backlog
 from recollect.faces.cli.invocation import SAVED, Invocation, on_interrupt, progress, reading, shell_quoted
 from recollect.faces.cli.output import Output, cell_len, harmless
 from recollect.faces.cli.parser import NO_BACKGROUND, Arguments, Command, Option, WrongUsage, words_of
-from recollect.faces.present.indexed import index_state, is_complete, is_missing, quality_state
-from recollect.faces.present.names import short
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import day, number, span
+from recollect.faces.present.names import day, number, short, span
+from recollect.faces.present.status import index_state, is_complete, is_missing, pause_words, quality_state
 from recollect.faces.present.views import as_json
 from recollect.record import RoleName, utc_now
 
@@ -142,7 +140,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("FoundSource on this machine:"))
+        out.line(out.bold("Found on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found

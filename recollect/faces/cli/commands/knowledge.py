@@ -9,8 +9,7 @@ from recollect.faces.cli.commands.search import print_none_yet
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.output import harmless, padded
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, limit, one_of, period, whole
-from recollect.faces.present.names import short
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, number, short
 from recollect.text.language import addressed
 
 if TYPE_CHECKING:

@@ -15,11 +15,9 @@ from recollect.faces.cli.commands.recording import print_pause
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.output import harmless, padded, shortened
 from recollect.faces.cli.parser import BEFORE, SINCE, SOURCE, UNTIL, Arguments, Command, Option, period, whole
-from recollect.faces.present.names import is_hit_number, short, source_label, titled
-from recollect.faces.present.pausing import pause_words
+from recollect.faces.present.names import day, is_hit_number, percent, short, size, source_label, titled
 from recollect.faces.present.state import LastDocument
-from recollect.faces.present.times import day, percent, size
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import pause_words, task_counts
 from recollect.record import Kind
 
 if TYPE_CHECKING:
@@ -345,7 +343,7 @@ def _sum(rows: list[Spent]) -> str:
 
 
 def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) -> Iterator[tuple[str, str]]:
-    from recollect.faces.present.indexed import index_state
+    from recollect.faces.present.status import index_state
 
     yield "store", facts["store"] + (f" ({size(facts['bytes'])})" if facts["bytes"] else "")
     others = [name for name in facts["namespaces"] if name != facts["namespace"]]

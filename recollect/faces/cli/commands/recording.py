@@ -17,9 +17,8 @@ from recollect.errors import InvalidInput, RecollectError, StoreBusy
 from recollect.faces.cli.invocation import Invocation, interrupted, reading
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import NO_BACKGROUND, Arguments, Command, Option
-from recollect.faces.present.names import titled
-from recollect.faces.present.pausing import pause_words, until
-from recollect.faces.present.times import clock, duration, number
+from recollect.faces.present.names import clock, duration, number, titled
+from recollect.faces.present.status import pause_words, until
 from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
@@ -93,7 +92,7 @@ def only_follower(run: Invocation) -> Iterator[None]:
 
 def folders_named(watched: list[Watched]) -> str:
     """The folders that are followed, in words."""
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
 
     there = [one for one in watched if one.path.is_dir()] or watched
     return ", ".join(f"{one.label} ({tilde(one.path)})" for one in there)
@@ -171,7 +170,7 @@ def _settings_file(*, project: bool) -> Path:
 
 def _show(run: Invocation, path: Path) -> int:
     from recollect.faces.cli.setup.edited import values_in
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
     from recollect.watching.hooks import EVENTS, events_hooked
 
     told = events_hooked(values_in(path)[1])
@@ -191,7 +190,7 @@ def _show(run: Invocation, path: Path) -> int:
 
 def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
     from recollect.faces.cli.setup.files import write_keeping
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
 
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None

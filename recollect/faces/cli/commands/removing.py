@@ -11,8 +11,7 @@ from recollect.errors import InvalidInput
 from recollect.faces.cli.invocation import Invocation, confirms_guesses, on_interrupt, progress
 from recollect.faces.cli.output import cell_len, harmless, padded, shortened
 from recollect.faces.cli.parser import BEFORE, SINCE, SOURCE, UNTIL, Arguments, Command, Option, period
-from recollect.faces.present.names import meant, names_meant, short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.present.names import day, meant, names_meant, number, short, source_label, titled
 from recollect.faces.present.views import as_json
 
 if TYPE_CHECKING:

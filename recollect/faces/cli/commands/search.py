@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Any
 from recollect.faces.cli.invocation import Invocation, shell_quoted
 from recollect.faces.cli.output import Output, harmless, padded, shortened, wrapped_words
 from recollect.faces.cli.parser import MODE, SOURCE, TIMES, Arguments, Command, Option, one_of, period, whole, words_of
-from recollect.faces.present.names import SIGNALS, documents_named, parts_named, short, source_label, speaker, titled
-from recollect.faces.present.times import day, moment_after, number, words_and_related
+from recollect.faces.present.names import (
+    SIGNALS,
+    day,
+    documents_named,
+    moment_after,
+    number,
+    parts_named,
+    short,
+    source_label,
+    speaker,
+    titled,
+    words_and_related,
+)
 from recollect.memory.settings import MOST_RESULTS
 from recollect.record import REPORTS
 
@@ -119,7 +130,7 @@ def _print(
 
 def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
-    from recollect.faces.present.empty_results import EmptyResults
+    from recollect.faces.present.results import EmptyResults
 
     out = run.out
     if print_empty_hint(run):

@@ -20,8 +20,7 @@ from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, o
 from recollect.faces.cli.setup.clients import CLIENTS, Client, Machine
 from recollect.faces.cli.setup.install import Change, is_set_up, planned, snippet, write
 from recollect.faces.cli.setup.launch import Launch, launch_of
-from recollect.faces.mcp import missing_sdk
-from recollect.faces.mcp.tools.sets import CORE, SETS
+from recollect.faces.mcp import CORE, SETS, missing_sdk
 from recollect.record import namespace as checked
 from recollect.record import utc_now
 
@@ -52,8 +51,7 @@ def serve(
     server is reached, where it is not that of the address. With --watch it follows the sessions of Claude Code and
     Codex meanwhile, as `recollect watch` does. Ctrl-C ends it; what was begun is finished first.
     """
-    from recollect.faces.http.served import Served, is_loopback
-    from recollect.faces.http.token import kept_token
+    from recollect.faces.http.scope import Served, is_loopback, kept_token
     from recollect.faces.server.server import HttpServer, listen
 
     if host in ("0.0.0.0", "::") and not name:
@@ -84,7 +82,7 @@ def serve(
         spec,
     )
 
-    from recollect.faces.http.memories import Memories
+    from recollect.faces.http.scope import Memories
     from recollect.faces.server.app import build
 
     link = served.address + (f"/?token={asked}" if asked else "")

@@ -16,16 +16,21 @@ from recollect.faces.cli.commands.recording import print_pause
 from recollect.faces.cli.invocation import Invocation, shell_quoted
 from recollect.faces.cli.output import wrapped
 from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.present.found import found_labels, newer_than, tilde
-from recollect.faces.present.indexed import quality_state
-from recollect.faces.present.names import source_label
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import ago, number, size, span
-from recollect.faces.present.working import STATES, task_counts, worker_state
+from recollect.faces.present.names import ago, number, size, source_label, span
+from recollect.faces.present.status import (
+    STATES,
+    found_labels,
+    newer_than,
+    pause_words,
+    quality_state,
+    task_counts,
+    tilde,
+    worker_state,
+)
 from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
+from recollect.models.language.base import ModelNotReady
 from recollect.models.language.choose import open_model
-from recollect.models.language.errors import ModelNotReady
 from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
@@ -89,7 +94,7 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource])
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
     print_pause(run)
-    _print_found(run, found, "FoundSource on this machine, not imported yet: ")
+    _print_found(run, found, "Found on this machine, not imported yet: ")
     _warn(run, found)
     steps = [f"recollect search {_quoted(run)}", "recollect serve --open", "recollect --help"]
     out.line(out.in_a_row("Try  ", [out.hint(step) for step in steps]))
@@ -106,7 +111,7 @@ def _print_empty(run: Invocation, found: Sequence[FoundSource], facts: int) -> N
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
     print_pause(run)
-    _print_found(run, found, "FoundSource on this machine: ")
+    _print_found(run, found, "Found on this machine: ")
     _warn(run, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(run)}"]
     out.line(out.in_a_row("Then  ", [out.hint(step) for step in steps]))

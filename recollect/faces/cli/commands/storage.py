@@ -22,9 +22,8 @@ from recollect.faces.cli.invocation import (
     shell_quoted,
 )
 from recollect.faces.cli.parser import YES, Arguments, Command, Option
-from recollect.faces.present.names import meant, names_meant
+from recollect.faces.present.names import meant, names_meant, number, percent, size
 from recollect.faces.present.state import State
-from recollect.faces.present.times import number, percent, size
 from recollect.record import utc_now
 from recollect.store import Invariant
 
@@ -229,11 +228,11 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _print_done(run: Invocation, path: Path, records: int, size: int | None) -> None:
-    from recollect.faces.present import times
+    from recollect.faces.present import names
 
-    done = f"Exported {times.number(records, 'record')} of {run.settings.namespace} to {path}"
+    done = f"Exported {names.number(records, 'record')} of {run.settings.namespace} to {path}"
     if size is not None:
-        run.out.line(f"{done} ({times.size(size)}).")
+        run.out.line(f"{done} ({names.size(size)}).")
     else:  # a pipe or a device: nothing of ours may get into it
         run.out.note(f"{done}.")
 
@@ -308,8 +307,8 @@ def _print(run: Invocation, violations: Sequence[Violation]) -> None:
         count = sum(violation.count for violation in found)
         places = [violation.where for violation in found if violation.where][:_PLACES]
         where = ", ".join(places) + (f" {run.out.symbols.more}" if len(found) > len(places) else "")
-        times = f" ({count:,} times)" if count > 1 else ""
-        run.out.line(f"{run.out.symbols.bad} {PROBLEMS[kind]}{times}" + (f": {where}" if where else ""))
+        names = f" ({count:,} times)" if count > 1 else ""
+        run.out.line(f"{run.out.symbols.bad} {PROBLEMS[kind]}{names}" + (f": {where}" if where else ""))
 
 
 def _print_remedies(run: Invocation, violations: Sequence[Violation], *, repaired: bool) -> None:

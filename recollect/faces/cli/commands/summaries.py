@@ -12,9 +12,8 @@ from recollect.faces.cli.commands.search import print_empty_hint, print_none_yet
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.output import harmless, wrapped_words
 from recollect.faces.cli.parser import TIMES, Arguments, Command, Option, limit, one_of, period, whole
-from recollect.faces.present.names import short, source_label, titled
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.faces.present.summaries import SummarySection, summary_sections
-from recollect.faces.present.times import day, number
 from recollect.faces.present.views import as_json
 from recollect.record import utc_now
 

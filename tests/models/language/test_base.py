@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recollect.models.language.usage import total_cost
+from recollect.models.language.base import total_cost
 
 
 def test_a_cost_that_is_not_known_makes_the_whole_unknown() -> None:

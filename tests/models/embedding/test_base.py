@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from recollect.models.embedding.base import Vectors
-from recollect.models.embedding.lazy import LazyEmbedder
-from recollect.models.embedding.runs import embed_with_runs
+from recollect.models.embedding.base import Vectors, embed_with_runs
+from recollect.models.embedding.choose import LazyEmbedder
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.models.embedding.tokenizer import count_tokens, count_tokens_of
 from recollect.text.sentences import cut_sentences

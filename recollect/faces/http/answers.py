@@ -1,7 +1,4 @@
-"""Answers while they are made: the same call gives one JSON document, or server-sent events to who accepts them.
-
-A thread does the work and hands over what it has; when nobody listens any more it is told at its next word.
-"""
+"""What a server answers besides documents: problem details (RFC 9457), and events while an answer is made."""
 
 from __future__ import annotations
 
@@ -11,19 +8,76 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import closing, suppress
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import anyio
 import orjson
 from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from starlette.types import Receive, Scope, Send
 
-from recollect.errors import RecollectError
-from recollect.faces.http.problems import problem, status_of
+from recollect.errors import (
+    ImportProblem,
+    InvalidInput,
+    ModelError,
+    NotAllowed,
+    NotFound,
+    RecollectError,
+    StoreBusy,
+    StoreError,
+)
 from recollect.faces.http.scope import served
 from recollect.faces.present.views import as_json
+
+#: What is said of a request that would take the stack of whoever reads it.
+TOO_DEEP = "The request is nested too deeply."
+MEDIA_TYPE = "application/problem+json"
+
+_STATUS = {
+    InvalidInput: 400,
+    NotAllowed: 403,
+    NotFound: 404,
+    ImportProblem: 400,
+    StoreBusy: 503,
+    StoreError: 500,
+    ModelError: 502,
+}
+_CODES = {401: "unauthorized", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 413: "too_large"}
+
+
+def problem(
+    status: int, detail: str, *, code: str = "", hint: str = "", headers: Mapping[str, str] | None = None, **more: Any
+) -> JSONResponse:
+    """An answer that says what is wrong, and what to do."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code or _CODES.get(status, "error"),
+        "hint": hint,
+        **more,
+    }
+    return JSONResponse(body, status, dict(headers or {}), MEDIA_TYPE)
+
+
+def status_of(error: RecollectError) -> int:
+    """The status that says the same as an error. A model that is not there is 503 rather than a bad gateway."""
+    if isinstance(error, ModelError) and not error.again and not error.outage:
+        return 503
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
+def told(error: RecollectError) -> JSONResponse:
+    """An error of ours."""
+    after = getattr(error, "retry_after", None)
+    headers = {"Retry-After": str(max(1, round(after)))} if after else {}
+    return problem(status_of(error), error.message, code=error.code, hint=error.hint, headers=headers)
+
+
+# Answers while they are made: the same call gives one JSON document, or server-sent events to who accepts them.
 
 EVENTS = "text/event-stream"
 RESULT, ERROR = "result", "error"  # the last event of a stream is one of them

@@ -16,9 +16,9 @@ from recollect.errors import ImportProblem
 from recollect.importers.base import DraftConversation, DraftMessage, DraftNotes, Problems
 from recollect.importers.formats.messages.openai import OpenAIMessages
 from recollect.importers.formats.messages.sharegpt import ShareGPT
+from recollect.importers.found import named, unread_kind
 from recollect.importers.reading.archive import walk
 from recollect.importers.registry import READERS, as_importer, detect
-from recollect.importers.unread import named, unread_kind
 from recollect.memory import Memory
 from recollect.record import Role
 from tests.exports import chat, file, lines, opened, texts_of

@@ -1,18 +1,47 @@
-"""MiniLM: the reference's vectors and token vectors, and long texts whole."""
+"""Long texts are cut into pieces that lose nothing."""
 
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 
 import numpy as np
 import onnxruntime
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from recollect.models.embedding.base import TokenEmbedder
-from recollect.models.embedding.minilm import PIECE, MiniLM
+from recollect.models.embedding.encoder import PIECE, MiniLM, cut_pieces
 from recollect.models.embedding.tokenizer import packaged_tokenizer
 from tests.models.embedding.reference import needs_reference, reference
+
+
+@given(st.lists(st.integers(0, 40), max_size=6), st.integers(1, 12))
+def test_pieces_joined_are_the_texts(lengths, size):
+    texts = ["word " * length for length in lengths]
+    pieces = list(cut_pieces(packaged_tokenizer(), texts, size))
+    assert all(0 < len(piece.ids) <= size for piece in pieces)
+    found = {owner: list(group) for owner, group in groupby(pieces, key=lambda piece: piece.owner)}
+    for number, length in enumerate(lengths):
+        mine = found.get(number, [])
+        assert sum(len(piece.ids) for piece in mine) == length
+        assert [piece.start for piece in mine] == list(range(0, length, size))
+
+
+def test_pieces_run_on_over_slices_of_a_giant_text():
+    pieces = list(cut_pieces(packaged_tokenizer(), ["word " * 30_000], 254))
+    assert [len(piece.ids) for piece in pieces[:-1]] == [254] * (30_000 // 254)
+    assert sum(len(piece.ids) for piece in pieces) == 30_000
+
+
+def test_a_limit_leaves_out_what_begins_after_it():
+    pieces = list(cut_pieces(packaged_tokenizer(), ["word " * 100, "other"], 10, limit=25))
+    assert [(piece.owner, piece.start) for piece in pieces] == [(0, 0), (0, 10), (0, 20), (1, 0)]
+
+
+# MiniLM: the reference's vectors and token vectors, and long texts whole.
 
 #: Texts for parity: of one token up to exactly one full piece.
 TEXTS = ["Yes", "Where did we go last summer?", "naïve café 東京 🙂", "We met Anna at the lake. " * 9, "word " * PIECE]
@@ -113,7 +142,7 @@ def test_threads_may_share_it(model):
 
 def test_the_runtime_keeps_no_telemetry(tmp_path):
     """Some builds of ONNX Runtime keep events under the home folder for sending them, from the moment of the import."""
-    code = "from recollect.models.embedding.minilm import MiniLM; MiniLM().embed(['a'])"
+    code = "from recollect.models.embedding.encoder import MiniLM; MiniLM().embed(['a'])"
     environment = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     assert list(tmp_path.rglob("*")) == []
