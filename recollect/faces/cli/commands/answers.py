@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.answer.ask import NO_QUESTION
 from recollect.answer.research import NO_QUESTION as NOTHING_TO_RESEARCH
 from recollect.errors import InvalidInput
 from recollect.faces.cli.commands.search import print_empty_hint
@@ -124,6 +123,8 @@ def ask(
     environment is not used unasked. Without a model the answer is an extract, in the words of your conversations, and
     nothing leaves this machine. Exit code 1: your conversations do not say.
     """
+    from recollect.answer.ask import NO_QUESTION
+
     asked = words_of(question, NO_QUESTION)
     period(since, until, before)  # what is wrong with them is told in the words of the options
     spec = run.answering_model(model)

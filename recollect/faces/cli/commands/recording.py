@@ -18,7 +18,6 @@ from recollect.faces.cli.invocation import Invocation, interrupted, reading
 from recollect.faces.cli.output import harmless
 from recollect.faces.cli.parser import NO_BACKGROUND, Arguments, Command, Option
 from recollect.faces.present.names import clock, duration, number, titled
-from recollect.faces.present.status import pause_words, until
 from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
@@ -309,6 +308,7 @@ def pause(run: Invocation, length: list[str]) -> int:
     after the pause too, though the session goes on. What you record yourself is stored as ever: `import PATH`,
     `remember`, `chat`.
     """
+    from recollect.faces.present.status import until
     from recollect.memory.recording import Recording
 
     begun = Recording.own().pause(_end(length, utc_now()))
@@ -359,6 +359,8 @@ RESUME = Command(resume, ("recollect resume",))
 
 def print_pause(run: Invocation) -> bool:
     """Says so where nothing is recorded now; whether that is so."""
+    from recollect.faces.present.status import pause_words
+
     words = pause_words()
     if words and not run.json:
         hint = "" if "=no" in words else f" {run.out.hint('To go on: recollect resume')}"
