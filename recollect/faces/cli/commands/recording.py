@@ -22,7 +22,7 @@ from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.setup.edited import Edit
+    from recollect.faces.cli.setup.edited import SettingsEdit
     from recollect.ingest.conversations import Written
     from recollect.ingest.importing import Progress
     from recollect.memory import Memory
@@ -149,7 +149,7 @@ def hooks(run: Invocation, action: str | None = None, project: bool = False, pri
     if action is None:
         return _show(run, path)
     from recollect.faces.cli.setup.edited import edit_of
-    from recollect.faces.cli.setup.own_command import shell_line
+    from recollect.faces.cli.setup.launch import shell_line
     from recollect.watching.hooks import with_hooks, without_hooks
 
     command = shell_line(run.settings, "hooks", "run")
@@ -187,8 +187,8 @@ def _show(run: Invocation, path: Path) -> int:
     return 0
 
 
-def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
-    from recollect.faces.cli.setup.files import write_keeping
+def _apply(run: Invocation, edit: SettingsEdit, action: str, *, write: bool) -> int:
+    from recollect.faces.cli.setup.edited import write_keeping
     from recollect.faces.present.status import tilde
 
     changes = edit.changes

@@ -18,7 +18,7 @@ from recollect.faces.cli.commands.recording import followed
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
 from recollect.faces.cli.setup.clients import CLIENTS, Client, Machine
-from recollect.faces.cli.setup.install import Change, is_set_up, planned, snippet, write
+from recollect.faces.cli.setup.install import SettingsChange, is_set_up, planned, snippet, write
 from recollect.faces.cli.setup.launch import Launch, launch_of
 from recollect.faces.mcp import CORE, SETS, missing_sdk
 from recollect.record import namespace as checked
@@ -220,17 +220,17 @@ def _meant(name: str) -> Client:
     return client
 
 
-def _written(change: Change) -> Path | None:
+def _written(change: SettingsChange) -> Path | None:
     return write(change, utc_now()) if change.is_needed else None
 
 
-def _tell_all(run: Invocation, done: Sequence[tuple[Change, Path | None]]) -> None:
+def _tell_all(run: Invocation, done: Sequence[tuple[SettingsChange, Path | None]]) -> None:
     if not run.in_json(lambda: {"clients": [_as_json(change, kept) for change, kept in done]}):
         for change, kept in done:
             _tell(run, change, kept)
 
 
-def _tell(run: Invocation, change: Change, kept: Path | None) -> None:
+def _tell(run: Invocation, change: SettingsChange, kept: Path | None) -> None:
     out, client = run.out, change.client
     if not change.is_needed:
         out.line(f"{client.label} is set up already, in {_short(change.path)}.")
@@ -243,7 +243,7 @@ def _tell(run: Invocation, change: Change, kept: Path | None) -> None:
     out.line(f"Next: {client.after}")
 
 
-def _as_json(change: Change, kept: Path | None) -> dict[str, Any]:
+def _as_json(change: SettingsChange, kept: Path | None) -> dict[str, Any]:
     return {
         "client": change.client.name,
         "path": str(change.path),
