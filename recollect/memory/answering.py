@@ -91,7 +91,7 @@ class Answering:
     def chats(self, tools: Callable[[], Toolbox]) -> Chat:
         """What answers within conversations."""
         from recollect.answer.chat.session import Chat, Parts
-        from recollect.answer.chat.writing import extract_of
+        from recollect.answer.chat.sources import extract_of
         from recollect.memory.integration import Integration
 
         handle = self._handle
