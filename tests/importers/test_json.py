@@ -14,17 +14,8 @@ from hypothesis import strategies as st
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import Entry, Problems
-from recollect.importers.reading.json import (
-    NO_LIST,
-    Element,
-    JsonBytes,
-    Layout,
-    document,
-    elements,
-    glimpse,
-    items,
-    lines,
-)
+from recollect.importers.reading.json import NO_LIST, Element, JsonBytes, document, elements, lines
+from recollect.importers.reading.json_reader import Layout, glimpse, items
 from tests.importers.given import entry
 from tests.properties import examples
 

@@ -1,8 +1,8 @@
-"""Finds where JSON values begin and end in a stream of bytes, without decoding them.
+"""Big JSON, one element at a time: in bounded memory, and so that one broken place costs one element.
 
-Whole runs between two brackets are matched at once, strings included, so that this goes at the speed of the regular
-expression engine. The rules are just strict enough that damage shows near its place: a bracket that does not fit, an
-object's value without a key, a string that does not end where strings end.
+A file is cut into elements by its brackets and strings; each is then decoded alone. Whole runs between two brackets are
+matched at once, strings included. The rules are just strict enough that damage shows near its place: a bracket that
+does not fit, an object's value without a key, a string that does not end where strings end.
 """
 
 from __future__ import annotations
@@ -10,25 +10,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import lru_cache, partial
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 import orjson
 
 from recollect.errors import ImportProblem
-from recollect.importers.base import (
-    Draft,
-    DraftConversation,
-    DraftDocument,
-    DraftNotes,
-    Entry,
-    JsonFormat,
-    Piece,
-    Problems,
-)
 
 #: The most bytes of one value. Beyond, brackets are missing rather than a conversation that long.
 LARGEST = 256 << 20
@@ -142,11 +130,6 @@ class JsonBytes:
             raise self._cut("the file ends before the list does")
         return not (following == _CLOSE_LIST and self.takes(b"]"))
 
-    def check_after_scalar(self) -> None:
-        """Raises Damage where the value just passed was a key, or half of one, rather than an element."""
-        if self.next_byte() not in (_COMMA, _CLOSE_LIST, _END):
-            raise Damage("a list does not go on as it should")
-
     def check_end(self, nothing_follows: bool) -> None:
         """Reads to the end. Raises Damage where something stands there that should not, Cut where reading fails."""
         if self.next_byte() != _END and nothing_follows:
@@ -189,7 +172,7 @@ class JsonBytes:
                 continue
             byte = data[end]
             if byte in (_OPEN_OBJECT, _OPEN_LIST):
-                if opened and opened[-1] == _OPEN_OBJECT and self._after_comma():
+                if opened[-1:] == b"{" and data[max(0, end - _INDENT) : end].rstrip()[-1:] == b",":
                     raise Damage("a value stands where a key should")
                 opened.append(byte)
                 self.pos = end + 1
@@ -201,7 +184,11 @@ class JsonBytes:
                     return
             elif byte == _QUOTE:
                 self._skip_string()
-                self._check_after_string()
+                following = self.next_byte()
+                if following == _END:
+                    raise self._cut()
+                if following not in b",:}]":
+                    raise Damage("a string does not end where it should")
             else:
                 raise Damage("something stands between its values")
 
@@ -226,16 +213,6 @@ class JsonBytes:
         if self.place == start:
             raise Damage("something stands where a value should")
 
-    def _after_comma(self) -> bool:
-        return self._data[max(0, self.pos - _INDENT) : self.pos].rstrip()[-1:] == b","
-
-    def _check_after_string(self) -> None:
-        following = self.next_byte()
-        if following == _END:
-            raise self._cut()
-        if following not in b",:}]":
-            raise Damage("a string does not end where it should")
-
     def _cut(self, reason: str = "the file ends in the middle of it") -> Cut:
         return Cut(self._problem or reason)
 
@@ -256,7 +233,7 @@ class JsonBytes:
         return bool(chunk)
 
 
-# One JSON value out of bytes that may be damaged in ways that do no harm.
+# --- one value, out of bytes that may be damaged in ways that do no harm ---------------------------------------------
 
 _MOST_DIGITS = 20  # of an integer that every store can hold; longer ones are read as floats, as orjson does
 
@@ -280,7 +257,7 @@ def decode(data: bytes | bytearray) -> Any:
 
 
 def _decode_leniently(data: bytes | bytearray) -> Any:
-    text = _ESCAPE.sub(_mended, data.decode("utf-8", "replace"))
+    text = _ESCAPE.sub(lambda one: "\\ufffd" if one["lone"] else one[0], data.decode("utf-8", "replace"))
     try:
         return json.loads(text, strict=False, parse_constant=lambda _: None, parse_float=_finite, parse_int=_bounded)
     except json.JSONDecodeError as error:
@@ -290,19 +267,14 @@ def _decode_leniently(data: bytes | bytearray) -> Any:
 
 
 def _finite(digits: str) -> float | None:
-    value = float(digits)
-    return value if math.isfinite(value) else None
+    return value if math.isfinite(value := float(digits)) else None
 
 
 def _bounded(digits: str) -> int | float | None:
     return int(digits) if len(digits) < _MOST_DIGITS else _finite(digits)
 
 
-def _mended(escape: re.Match[str]) -> str:
-    return "\\ufffd" if escape["lone"] else escape[0]
-
-
-# Big JSON, one element at a time: in bounded memory, and so that one broken place costs one element.
+# --- lists, lines and documents --------------------------------------------------------------------------------------
 
 #: The error of the only element of a file that holds no list where one was looked for.
 NO_LIST = "there is no list of conversations in it"
@@ -384,7 +356,10 @@ def lines(stream: BinaryIO) -> Iterator[Line]:
             if raw is None:
                 yield Line(number, None, "it is longer than 256 MB")
             elif text := raw.removeprefix(_MARK).strip(_BLANKS):
-                yield _line(number, text)
+                try:
+                    yield Line(number, decode(text), None)
+                except ValueError as error:
+                    yield Line(number, None, str(error))
     except (ImportProblem, OSError) as error:
         yield Line(number + 1, None, str(error))
 
@@ -394,30 +369,17 @@ def document(stream: BinaryIO) -> Any:
 
     Raises ImportProblem where it is no JSON, is larger than 256 MB or cannot be read.
     """
-    data = _read_whole(stream)
-    try:
-        return decode(data.removeprefix(_MARK).strip(_BLANKS))
-    except ValueError as error:
-        raise ImportProblem(f"It cannot be decoded: {error}.") from error
-
-
-def _read_whole(stream: BinaryIO) -> bytes:
-    pieces: list[bytes] = []
+    data = bytearray()
     try:
         while chunk := stream.read(_CHUNK):
-            pieces.append(chunk)
-            if len(pieces) * _CHUNK > LARGEST:
+            data += chunk
+            if len(data) > LARGEST:
                 raise ImportProblem("It is one piece of JSON larger than 256 MB.")
+        return decode(data.removeprefix(_MARK).strip(_BLANKS))
     except OSError as error:
         raise ImportProblem(f"It cannot be read ({error}).") from error
-    return b"".join(pieces)
-
-
-def _line(number: int, text: bytes) -> Line:
-    try:
-        return Line(number, decode(text), None)
     except ValueError as error:
-        return Line(number, None, str(error))
+        raise ImportProblem(f"It cannot be decoded: {error}.") from error
 
 
 def _raw_lines(stream: BinaryIO) -> Iterator[bytes | None]:
@@ -455,8 +417,8 @@ def _next_value(source: JsonBytes, shape: _Shape, between: bytes) -> Any:
             return value
     source.skip_value()
     value = decode(source.held())
-    if not isinstance(value, dict | list):
-        source.check_after_scalar()
+    if not isinstance(value, dict | list) and source.next_byte() not in (_COMMA, _CLOSE_LIST, _END):
+        raise Damage("a list does not go on as it should")  # it was a key, or half of one
     shape.learn(value, source.held(), between)
     return value
 
@@ -506,7 +468,9 @@ class _Shape:
             self.first, self.keys = bytes(beginning[1]), frozenset(value)
         closing = _CLOSING.search(data)
         tail = bytes(closing[0]) if closing else b"}"
-        self.tail = _common_end(self.tail, tail) if self.tail else tail
+        while self.tail and not self.tail.endswith(tail):
+            tail = tail[1:]  # what both end with
+        self.tail = tail
         if b"," in between:
             self.separator = self.tail + between + beginning[0]
 
@@ -518,11 +482,6 @@ class _Shape:
 
     def _are_ours(self, keys: Set[str], *, least: int) -> bool:
         return len(self.keys & keys) >= max(least, _ALIKE * min(len(self.keys), len(keys)))
-
-
-def _common_end(one: bytes, other: bytes) -> bytes:
-    length = next((at for at, (a, b) in enumerate(zip(one[::-1], other[::-1], strict=False)) if a != b), None)
-    return other[len(other) - (min(len(one), len(other)) if length is None else length) :]
 
 
 def _first_keys(data: bytes) -> frozenset[str]:
@@ -551,217 +510,3 @@ def _find_next(source: JsonBytes, shape: _Shape) -> bool:
         if fits:
             return True
     return False
-
-
-# A JSON file as the conversations in it, whether they stand in an array, under a key, one a line or alone.
-
-WRAPPER = "conversations"
-OWN_DUMP = "recollect_dump"  # the first line of what Recollect itself exports: its own importer's, never ours
-
-_HEAD, _LONG_HEAD = 1 << 16, 1 << 21  # the long one where the first conversation does not end within the short one
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]|"', re.DOTALL)
-_OPEN = re.compile(r'"(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)  # a string up to where it is cut
-_CLOSER = {"[": "]", "{": "}"}
-_DEEPEST = 200  # levels; no chat format comes near
-
-
-class Layout(Enum):
-    """How the conversations lie in the file."""
-
-    ARRAY = "array"
-    WRAPPED = "wrapped"  # {"conversations": [...]}
-    LINES = "lines"  # one a line, or one in all on one line
-    ALONE = "alone"  # one, over several lines
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The layout of a file and the first values in it; the last may be cut short."""
-
-    layout: Layout
-    values: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One value of the file, and its place for people."""
-
-    place: str
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class _Sight:
-    """The first bytes of a file as JSON: the value that they begin, or those of its lines that are whole."""
-
-    first: Any
-    rows: tuple[Any, ...]
-    one_line: bool
-
-
-def glimpse(entry: Entry, fits: Callable[[Any], bool]) -> Head | None:
-    """What the first bytes show, or None where they are not JSON or hold nothing that `fits`.
-
-    64 KB are looked at, and 2 MB where those are not enough. Never raises: what cannot be opened is none of ours.
-    """
-    for size in (_HEAD, _LONG_HEAD) if entry.size > _HEAD else (_HEAD,):
-        sight = _sight(entry, size)
-        if sight is None:
-            return None
-        head = _head(sight, fits)
-        if any(isinstance(value, dict) and OWN_DUMP in value for value in head.values):
-            return None
-        if any(fits(value) for value in head.values):
-            return head
-    return None
-
-
-def items(entry: Entry, fits: Callable[[Any], bool], problems: Problems) -> Iterator[Item]:
-    """The values of a file one by one, whether they fit or not; what cannot be read goes into `problems`.
-
-    `fits` only tells a list of conversations from a conversation that is a list.
-    """
-    head = glimpse(entry, fits)
-    if head is None:
-        sight = _sight(entry, _HEAD)
-        head = _head(sight, fits) if sight else Head(Layout.LINES, ())
-    try:
-        yield from _items(entry, head.layout, problems)
-    except (ImportProblem, OSError) as problem:
-        problems.lost(entry.place, str(problem))
-
-
-def _items(entry: Entry, layout: Layout, problems: Problems) -> Iterator[Item]:
-    if layout is Layout.ALONE:
-        with entry.open() as stream:
-            yield Item(entry.place, document(stream))
-    elif layout is Layout.LINES:
-        with entry.open() as stream:
-            for line in lines(stream):
-                if line.error:
-                    problems.lost(f"{entry.place} line {line.number}", str(line.error))
-                else:
-                    yield Item(f"{entry.place} line {line.number}", line.value)
-    else:
-        yield from list_items(entry, problems)
-
-
-def list_items(entry: Entry, problems: Problems) -> Iterator[Item]:
-    """The elements of a file that is a list, or an object with a list of conversations; itself where it is neither."""
-    with entry.open() as stream:
-        for element in elements(stream, keys=(WRAPPER,)):
-            if element.error == NO_LIST:
-                break
-            if element.error:
-                problems.lost(f"{entry.place} #{element.index}", str(element.error))
-            else:
-                yield Item(f"{entry.place} #{element.index}", element.value)
-        else:
-            return
-    with entry.open() as stream:
-        yield Item(entry.place, document(stream))
-
-
-@lru_cache(maxsize=2)  # all formats look at a file, one after another
-def _sight(entry: Entry, size: int) -> _Sight | None:
-    try:
-        text = entry.peek(size).decode("utf-8", "replace").lstrip("\ufeff\0 \t\r\n")
-    except (ImportProblem, OSError, EOFError, ValueError):
-        return None
-    if not text.startswith(("{", "[")):
-        return None
-    rows = text.split("\n")  # not splitlines: JSON strings may hold other line ends
-    if text.startswith("["):
-        value = _completed(text)
-        whole = tuple(v for row in rows[:2] if row.startswith("[") and isinstance(v := _parsed(row), list))
-        return _Sight(value, whole if len(whole) > 1 else (), len(rows) == 1) if isinstance(value, list) else None
-    objects = tuple(v for row in rows if row.startswith("{") and isinstance(v := _parsed(row), dict))
-    value = objects[0] if objects else _completed(text)
-    return _Sight(value, objects, len(rows) == 1) if isinstance(value, dict) else None
-
-
-def _head(sight: _Sight, fits: Callable[[Any], bool]) -> Head:
-    value = sight.first
-    if isinstance(value, list):
-        if len(sight.rows) > 1:
-            return Head(Layout.LINES, sight.rows)
-        return Head(Layout.ALONE, (value,)) if fits(value) else Head(Layout.ARRAY, tuple(value))
-    inner = value.get(WRAPPER)
-    if isinstance(inner, list) and not fits(value):
-        return Head(Layout.WRAPPED, tuple(inner))
-    if sight.rows:
-        return Head(Layout.LINES, sight.rows)
-    return Head(Layout.LINES if sight.one_line else Layout.ALONE, (value,))
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _completed(text: str) -> Any:
-    """The value of a JSON text that may be cut anywhere, with all that stands before the cut; None if it is no JSON.
-
-    First the open string and brackets are closed; where that gives no JSON (cut in a key, a number, a literal), the
-    text is taken up to the last comma or bracket. So it is where it goes deeper than any chat does.
-    """
-    stack, safe, safe_stack, whole = "", 0, "", text
-    for token in _TOKEN.finditer(text):
-        mark = token.group()
-        if mark == '"':
-            if (opened := _OPEN.match(text, token.start())) is not None:
-                whole = opened.string[: opened.end()] + '"'
-            break
-        if mark == ",":
-            safe, safe_stack = token.start(), stack
-        elif mark in _CLOSER:
-            if len(stack) > _DEEPEST:
-                return _parsed(text[:safe] + safe_stack)
-            stack = _CLOSER[mark] + stack
-            safe, safe_stack = token.end(), stack
-        elif mark in "]}":
-            stack = stack[1:]
-            safe, safe_stack = token.end(), stack
-        if not stack:
-            break
-    value = _parsed(whole + stack)
-    return _parsed(text[:safe] + safe_stack) if value is None else value
-
-
-# Runs a format of JSON values (`base.JsonFormat`) as an importer: files, places, problems.
-
-
-class JsonReader:
-    """An importer of a format that says of a value whether it fits, and what conversation it is."""
-
-    def __init__(self, format: JsonFormat) -> None:
-        self._format = format
-        self.name, self.label = format.name, format.label
-        self.recognised, self.about = format.recognised, format.about
-
-    def recognises(self, entry: Entry) -> bool:
-        """Whether the beginning of the file holds a value that fits."""
-        return glimpse(entry, self._format.fits) is not None
-
-    def pieces(self, entries: Sequence[Entry], problems: Problems) -> Iterator[Piece]:
-        """One for each value, in the order of the files."""
-        for entry in entries:
-            for item in items(entry, self._format.fits, problems):
-                yield Piece(item.place, partial(self._drafts, item, problems))
-
-    def _drafts(self, item: Item, problems: Problems) -> Iterator[Draft]:
-        told = DraftNotes()
-        made = self._format.draft(item.value, told)
-        drafts = [made] if isinstance(made, DraftConversation | DraftDocument) else list(made or ())
-        if not drafts:
-            problems.note("entries without messages")
-        title = next((draft.title for draft in drafts), "")
-        place = f'{item.place} "{title[:60]}"' if title else item.place
-        for reason in told.partly:
-            problems.partial(place, reason)
-        for note in told.notes:
-            problems.note(note)
-        for draft in drafts:
-            yield replace(draft, source=draft.source or self.name, place=draft.place or place)

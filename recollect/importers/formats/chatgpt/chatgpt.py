@@ -21,7 +21,7 @@ from recollect.importers.formats.chatgpt.content import (
     without_marks,
     written_page,
 )
-from recollect.importers.reading.json import list_items
+from recollect.importers.reading.json_reader import list_items
 from recollect.importers.reading.lenient import first_id, first_text, rest, text_of, time_of
 from recollect.record import Kind, Part, Role, to_microseconds
 
