@@ -180,8 +180,8 @@ def _show(run: Invocation, path: Path) -> int:
         run.out.line(f"Claude Code calls Recollect: {', '.join(told)} in {tilde(path)}.")
         run.out.line(run.out.hint("To take the hooks out again: recollect hooks remove"))
     else:
-        some = f"only at {', '.join(told)}" if told else "not yet"
-        run.out.line(f"Claude Code calls Recollect: {some} ({tilde(path)}).")
+        state = f"installed only for {', '.join(told)}" if told else "not installed"
+        run.out.line(f"Hooks are {state} ({tilde(path)}).")
         run.out.line(run.out.hint("To see what would be written: recollect hooks install --print"))
         run.out.line(run.out.hint("To write it:                  recollect hooks install"))
     return 0
