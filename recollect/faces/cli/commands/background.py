@@ -7,11 +7,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
-from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import limit
+from recollect.faces.cli.invocation import Invocation, interrupted, on_interrupt, progress
 from recollect.faces.cli.output import Output, padded
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.cli.progress import interrupted, on_interrupt, progress
+from recollect.faces.cli.parser import Arguments, Command, Option, limit, whole
 from recollect.faces.present.names import moment_after, number, percent, short
 from recollect.faces.present.results import TaskView
 from recollect.faces.present.status import index_state, task_counts
@@ -21,7 +19,7 @@ from recollect.record import utc_now
 if TYPE_CHECKING:
     from recollect.derive.tasks.runs import Backlog
     from recollect.derive.worker import Done
-    from recollect.faces.cli.progress import Report
+    from recollect.faces.cli.invocation import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task
 
@@ -142,7 +140,7 @@ EMBED = Command(
 )
 
 
-def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
+def print_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not run.json:
@@ -150,7 +148,7 @@ def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
             run.out.note(line)
 
 
-def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
+def print_dry_run(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
@@ -245,8 +243,8 @@ def worker(
     if dry_run and rebuild:
         raise InvalidInput("--dry-run cannot be combined with --rebuild.", hint="Leave out one of them.")
     if dry_run:
-        return show_backlog(run, memory, wanted)
-    tell_backlog(run, memory, wanted)
+        return print_dry_run(run, memory, wanted)
+    print_backlog(run, memory, wanted)
     with _alone(run), interrupted() as told, _progress(run) as report:
         if not once and not run.json:
             run.out.note("Working. Ctrl-C to stop.")

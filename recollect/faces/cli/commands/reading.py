@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.commands.recording import tell_pause
+from recollect.faces.cli.commands.recording import print_pause
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.output import harmless, padded, shortened
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
+from recollect.faces.cli.parser import BEFORE, SINCE, SOURCE, UNTIL, Arguments, Command, Option, period, whole
 from recollect.faces.present.names import day, is_hit_number, percent, short, size, source_label, titled
 from recollect.faces.present.state import LastDocument
 from recollect.faces.present.status import pause_words, task_counts
@@ -321,7 +320,7 @@ def stats(run: Invocation) -> int:
         run.out.line(f"{name:<18} {value}")
     for name, value in _spent_rows(spent, ledger.spent(memory.location, memory.namespace, today=True)):
         run.out.line(f"{name:<18} {value}")
-    tell_pause(run)
+    print_pause(run)
     return 0
 
 

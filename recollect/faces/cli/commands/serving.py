@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, RecollectError
-from recollect.faces.cli.commands.answers import tell_destination
+from recollect.faces.cli.commands.answers import print_destination
 from recollect.faces.cli.commands.recording import followed
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
@@ -95,7 +95,7 @@ def serve(
             for namespace, made in own.items():
                 out.line(f"  {namespace} alone: {out.bold(f'{served.address}/?token={made}')}")
             out.line(out.dim("  REST /api/v1   MCP /mcp   proxy for OpenAI and Anthropic clients /v1"))
-            tell_destination(run, spec, "questions asked here")
+            print_destination(run, spec, "questions asked here")
             out.line("Ctrl-C to stop.")
         sys.stdout.flush()
         if run.leaves_worker:  # what was written before is worked on meanwhile
@@ -342,7 +342,7 @@ def mcp(
     if sys.stdin.isatty():
         hint = run.out.hint("To set one up: recollect mcp install. Ctrl-C to stop.")
         run.out.note(f"Waiting for an MCP client on standard input. {hint}")
-    tell_destination(run, run.answering_model(model), "what clients ask")
+    print_destination(run, run.answering_model(model), "what clients ask")
     memory = run.memory()
     from recollect.faces.mcp.stdio import serve
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.commands.background import index_advice, is_at_work, work_advice
-from recollect.faces.cli.commands.recording import tell_pause
-from recollect.faces.cli.invocation import Invocation, typed
+from recollect.faces.cli.commands.recording import print_pause
+from recollect.faces.cli.invocation import Invocation, shell_quoted
 from recollect.faces.cli.output import wrapped
 from recollect.faces.cli.parser import Arguments, Command, Option
 from recollect.faces.present.names import ago, number, size, source_label, span
@@ -93,7 +93,7 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource])
         out.line(advice)
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
-    tell_pause(run)
+    print_pause(run)
     _print_found(run, found, "Found on this machine, not imported yet: ")
     _warn(run, found)
     steps = [f"recollect search {_quoted(run)}", "recollect serve --open", "recollect --help"]
@@ -110,7 +110,7 @@ def _print_empty(run: Invocation, found: Sequence[FoundSource], facts: int) -> N
         how, room = out.hint(how), None if out.width is None else out.width - _INDENT
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
-    tell_pause(run)
+    print_pause(run)
     _print_found(run, found, "Found on this machine: ")
     _warn(run, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(run)}"]
@@ -311,7 +311,7 @@ def _print(run: Invocation, memory: Memory, archive: list[Path], store: Path, ke
     out.line()
     if kept is not None:
         out.line(out.bold("The sample is yours to search:"))
-        out.line(f'  recollect --store {typed(str(kept))} search "the trick for adding water late"')
+        out.line(f'  recollect --store {shell_quoted(str(kept))} search "the trick for adding water late"')
         out.line(f"To remove it, delete the folder {kept.parent}.")
         out.line()
     out.line(out.bold("Now with your own history:"))
@@ -327,7 +327,7 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
     out = run.out
     out.line()
     done = memory.upkeep.consolidate()
-    out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
+    out.line(f"Next, a background worker summarises these {number(done.messages, 'message')} (here: without a model).")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
     summaries(run, [_SUMMARY])
