@@ -19,7 +19,7 @@ from recollect.context.forms.clustered import clustered
 from recollect.context.forms.hierarchical import hierarchical
 from recollect.context.forms.snippet import simple, snippet
 from recollect.context.relevant import Shown, relevant
-from recollect.context.result import Context, Part
+from recollect.context.result import Context, ContextPart
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
 from recollect.context.staged import Staged, TooLong
 from recollect.context.standing import LONG_TERM, Read, Standing, standing
@@ -47,7 +47,7 @@ _OF_ROOM = 2  # what stands takes less than half of what it is told
 _DERIVED = {"fact": 8, "summary": 2}
 #: Tokens for what fits only a little, all of it together.
 _A_LITTLE = 150
-_FORMS: dict[IndexForm, Callable[[IndexRequest, View], Part | None]] = {
+_FORMS: dict[IndexForm, Callable[[IndexRequest, View], ContextPart | None]] = {
     "full": snippet,
     "snippet": snippet,
     "clustered": clustered,
@@ -59,11 +59,11 @@ _NO_INDEX = "The index took longer than {} ms to build, so that it is the simple
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Findings:
     """What search has found, and what of it is shown in full."""
 
     recall: Recall
-    knowledge: Part | None
+    knowledge: ContextPart | None
     shown: Shown
     results: tuple[Recalled, ...]
     room: int  # for the index
@@ -109,10 +109,10 @@ class ContextBuilder:
         room = self._room(text, budget)
         now, degraded = self._clock(), None
         form: IndexForm = "recent_only"
-        found: _Found | None = None
-        index: Part | None = None
+        found: _Findings | None = None
+        index: ContextPart | None = None
 
-        def work() -> Generator[Standing | _Found | Part | None, None, None]:
+        def work() -> Generator[Standing | _Findings | ContextPart | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 stands = self._standing(view, text, conversation_id, room, now, known)
                 stands = replace(stands, seen=stands.seen | known)
@@ -126,10 +126,10 @@ class ContextBuilder:
             assert isinstance(stands, Standing)
             try:
                 reached = stages.next(self._patience.vector_search_timeout / 1000)
-                assert isinstance(reached, _Found)
+                assert isinstance(reached, _Findings)
                 found, form = reached, self._form(reached)
                 answer = stages.next(self._patience.index_build_timeout / 1000)
-                index = answer if isinstance(answer, Part) else None
+                index = answer if isinstance(answer, ContextPart) else None
             except TooLong:
                 if found is None:
                     degraded = _NO_SEARCH.format(self._patience.vector_search_timeout)
@@ -169,10 +169,10 @@ class ContextBuilder:
             )
         return room
 
-    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime, *, answers: bool) -> _Found:
+    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime, *, answers: bool) -> _Findings:
         """One pass: what answers, what is known of it, and how many results there are."""
         if not text.strip():
-            return _Found(Recall(), None, Shown(), (), room)
+            return _Findings(Recall(), None, Shown(), (), room)
         config = self._config
         found = recall(
             view,
@@ -187,7 +187,7 @@ class ContextBuilder:
             enough=int((_ENOUGH if self._tools else _ENOUGH_TO_SHOW) * room),
         )
         if found.fit is Fit.NOTHING:
-            return _Found(Recall(), None, Shown(), (), room)
+            return _Findings(Recall(), None, Shown(), (), room)
         if found.fit is Fit.A_LITTLE:
             room = min(room, _A_LITTLE)
         results = tuple(one for one in (*found.said, *found.other, *found.further) if one.id not in stands.seen)
@@ -197,22 +197,22 @@ class ContextBuilder:
         form = form_for(config.index_strategy, found.relevant)
         reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._tools else 0
         if not answers:
-            return _Found(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
+            return _Findings(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
         if form == "full":
             reserved = 0
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
-        return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
+        return _Findings(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
 
-    def _guide(self) -> Part:
+    def _guide(self) -> ContextPart:
         """What says what this is, with all that stands around it and around what was found."""
         frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
         words = f"{wording.GUIDE} {self._tools.guide}" if self._tools else wording.GUIDE
-        return Part("guide", words, tokens_in(words) + frame + PER_MESSAGE)
+        return ContextPart("guide", words, tokens_in(words) + frame + PER_MESSAGE)
 
-    def _form(self, found: _Found) -> IndexForm:
+    def _form(self, found: _Findings) -> IndexForm:
         return form_for(self._config.index_strategy, found.recall.relevant)
 
-    def _request(self, text: str, found: _Found, now: datetime) -> IndexRequest:
+    def _request(self, text: str, found: _Findings, now: datetime) -> IndexRequest:
         return IndexRequest(
             text=text,
             left=found.shown.left,
@@ -225,7 +225,7 @@ class ContextBuilder:
         )
 
 
-def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> Part | None:
+def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> ContextPart | None:
     """Facts and summaries that answer and do not stand there already, best first."""
     known = {known for part in stands.parts for known in part.ids} | stands.seen
     hits = [hit for hit in derived if hit.id not in known]
@@ -239,7 +239,7 @@ def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> 
     if not kept:
         return None
     body = "\n".join([wording.KNOWLEDGE, *(line for _, line in kept)])
-    return Part("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(hit.id for hit, _ in kept))
+    return ContextPart("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(hit.id for hit, _ in kept))
 
 
 def _known_line(hit: DerivedHit) -> str:
@@ -266,8 +266,8 @@ def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
 _SAID_FIRST, _OTHERS = 6, 3
 
 
-def _asked(text: str) -> Part:
-    return Part("asked", text, tokens_in(text) + PER_MESSAGE)
+def _asked(text: str) -> ContextPart:
+    return ContextPart("asked", text, tokens_in(text) + PER_MESSAGE)
 
 
 def _composed(
@@ -275,9 +275,9 @@ def _composed(
     budget: int,
     form: IndexForm,
     stands: Standing,
-    found: _Found | None,
-    index: Part | None,
-    guide: Part,
+    found: _Findings | None,
+    index: ContextPart | None,
+    guide: ContextPart,
     mask: Mask,
 ) -> Context:
     """The parts as messages and as one text, without secrets but those of the text itself. What is over the budget all
@@ -321,14 +321,14 @@ def _composed(
     )
 
 
-def _masked(part: Part, mask: Mask, asked: str) -> Part:
+def _masked(part: ContextPart, mask: Mask, asked: str) -> ContextPart:
     """The part as it is handed out."""
     text = mask(part.text, asked)
     return part if text == part.text else replace(part, text=text, tokens=tokens_in(text) + PER_ENTRY)
 
 
 def _messages(
-    text: str, stable: Sequence[Part], recent: Sequence[tuple[str, str]], fresh: Sequence[Part]
+    text: str, stable: Sequence[ContextPart], recent: Sequence[tuple[str, str]], fresh: Sequence[ContextPart]
 ) -> list[dict[str, str]]:
     behind = f"{marked(_joined(fresh))}\n\n{text}" if fresh else text
     return [
@@ -338,5 +338,5 @@ def _messages(
     ]
 
 
-def _joined(parts: Sequence[Part]) -> str:
+def _joined(parts: Sequence[ContextPart]) -> str:
     return "\n\n".join(part.text for part in parts)

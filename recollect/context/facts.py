@@ -9,8 +9,8 @@ from enum import IntEnum
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
-from recollect.context.listed import Line, part_of
-from recollect.context.result import Part
+from recollect.context.listed import ListedLine, part_of
+from recollect.context.result import ContextPart
 from recollect.derive.entities.naming import entity_id
 from recollect.derive.facts.claim import DOSE, USER, VITAL, Provenance, entity_key, is_single, is_vital
 from recollect.derive.facts.fact import is_rule, node_when
@@ -60,7 +60,7 @@ _LEFT = timedelta(days=30)  # after which a plan without a date is none any more
 _LONGEST_RELATION = 40  # characters
 
 
-def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[Line]:
+def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[ListedLine]:
     """What holds now, in the order in which it is to be told."""
     own = _held(view, now, keys=(USER,), attributes=_USERS)
     newest = [node for node in _held(view, now, limit=_READ_NEWEST) if node.key == USER and not is_rule(node)]
@@ -75,7 +75,7 @@ def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[L
     return [_line(node, _rank(node, distant), relations) for node in ordered[:_TOLD] if not _is_told(node, told_with)]
 
 
-def facts_part(lines: Sequence[Line], room: int, ample: float) -> Part | None:
+def facts_part(lines: Sequence[ListedLine], room: int, ample: float) -> ContextPart | None:
     """So many facts as fit; what is pinned or vital may take all of the room. In a small budget, which is not `ample`,
     there are fewer of those that say nothing of who the user is.
     """
@@ -203,7 +203,7 @@ def _was_stored(node: Node) -> bool:
 
 
 # --- how it is told -------------------------------------------------------------------------------------------------
-def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> Line:
+def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> ListedLine:
     """As in "Inês (the user's wife) has coeliac disease (said 2025-03-14)"."""
     text = wording.shown(node.text)
     relation = wording.shown(relations.get(node.key, "")) if rank is not Rank.FAMILY else ""
@@ -215,4 +215,4 @@ def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> Line:
         text = text if count else f"{text} ({relation})"
     when = node_when(node, wording.day)
     told = f"- {text}" + (f" ({when})" if when else "")
-    return Line(node.id, told, (rank, to_microseconds(node.valid_from) or 0, node.id))
+    return ListedLine(node.id, told, (rank, to_microseconds(node.valid_from) or 0, node.id))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.context.budget import PER_ENTRY, tokens_in
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.record import NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ListedLine:
     """What is told of a node. Lines stand in the order of their places."""
 
     id: NodeId
@@ -19,10 +19,10 @@ class Line:
     place: tuple[int, int, str]
 
 
-def part_of(name: str, heading: str, lines: Sequence[Line]) -> Part | None:
+def part_of(name: str, heading: str, lines: Sequence[ListedLine]) -> ContextPart | None:
     """These lines below their heading; None where there are none."""
     if not lines:
         return None
     ordered = sorted(lines, key=lambda line: line.place)
     text = "\n".join([heading, *(line.text for line in ordered)])
-    return Part(name, text, tokens_in(text) + PER_ENTRY, tuple(line.id for line in ordered))
+    return ContextPart(name, text, tokens_in(text) + PER_ENTRY, tuple(line.id for line in ordered))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, PER_MESSAGE, shortened, tokens_in, tokens_in_each
 from recollect.context.choices import ToolNames
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.errors import NotFound
 from recollect.record import Conversation, Kind, Message, NodeId, Role
 from recollect.store import View, Where
@@ -41,7 +41,7 @@ def newest_of(view: View, conversation_id: NodeId | None, window: int) -> list[M
 
 def recent_part(
     newest: Sequence[Message], window: int, budget: int, tools: ToolNames | None
-) -> tuple[Part | None, list[tuple[str, str]], list[Message]]:
+) -> tuple[ContextPart | None, list[tuple[str, str]], list[Message]]:
     """The newest messages that fit, from a place on that moves in steps."""
     if not newest or not window:
         return None, [], []
@@ -64,7 +64,7 @@ def recent_part(
     text = "\n".join([wording.RECENT, *lines])
     whole = frozenset(m.id for m, (_, own) in zip(kept, said, strict=True) if own == wording.as_said(m))
     cost = max(tokens_in(text), heading + sum(costs[start:]))
-    return Part("recent", text, cost, tuple(m.id for m in kept), whole), said, kept
+    return ContextPart("recent", text, cost, tuple(m.id for m in kept), whole), said, kept
 
 
 def _side(message: Message) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in, tokens_in_each
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.record import NodeId, to_microseconds
 from recollect.search.recalling import Recalled
 from recollect.search.results.snippet import excerpt
@@ -33,7 +33,7 @@ _Costs = Callable[[Sequence[Recalled], Sequence[str]], list[int]]
 class Shown:
     """Messages that are shown, and those that are left for the index, both in order of rank."""
 
-    part: Part | None = None
+    part: ContextPart | None = None
     left: list[Recalled] = field(default_factory=list)
 
 
@@ -103,7 +103,7 @@ def _stored_costs(some: Sequence[Recalled], lines: Sequence[str]) -> list[int]:
     return [cost + (one.tokens if is_known else 0) for one, cost, is_known in zip(some, counted, known, strict=True)]
 
 
-def _part(kept: list[_Entry]) -> Part:
+def _part(kept: list[_Entry]) -> ContextPart:
     kept.sort(key=lambda entry: (_time(entry.found), entry.found.conversation_id or "", entry.rank))
     lines = [wording.RELEVANT]
     ordered: list[_Entry] = []
@@ -115,7 +115,7 @@ def _part(kept: list[_Entry]) -> Part:
         ordered += entries
     text = "\n".join(lines)
     ids = tuple(dict.fromkeys(entry.found.id for entry in ordered))
-    return Part("relevant", text, tokens_in(text) + PER_ENTRY, ids, _whole(ordered))
+    return ContextPart("relevant", text, tokens_in(text) + PER_ENTRY, ids, _whole(ordered))
 
 
 def _whole(entries: Sequence[_Entry]) -> frozenset[NodeId]:

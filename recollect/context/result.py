@@ -11,7 +11,7 @@ from recollect.record import NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContextPart:
     """A part of a context: its tokens, and the ids of what stands in it, messages in the order in which they do.
 
     `name` is rules, guide, facts, summaries, recent, asked, knowledge, relevant or index. `whole` are those of the ids
@@ -46,12 +46,12 @@ class Context:
     tokens: int
     budget: int
     index_form: IndexForm
-    parts: tuple[Part, ...]
+    parts: tuple[ContextPart, ...]
     relevant: int = 0
     took: float = 0.0
     degraded: str | None = None
 
-    def part(self, name: str) -> Part | None:
+    def part(self, name: str) -> ContextPart | None:
         """The part of that name."""
         return next((part for part in self.parts if part.name == name), None)
 

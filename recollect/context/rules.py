@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.record import Node, NodeId
 
 #: What rules may take of the room. All that may be told fit into it where the room is twice as large.
@@ -14,7 +14,7 @@ _SHARE = 0.5
 _ROUND = 8  # tokens that a line may cost beside its words, in the room for it
 
 
-def rules_part(rules: Sequence[Node], room: int, known: Collection[NodeId] = ()) -> Part | None:
+def rules_part(rules: Sequence[Node], room: int, known: Collection[NodeId] = ()) -> ContextPart | None:
     """The rules that are not `known`, in the order in which they were told, so that a new one changes nothing before
     it. Where not all fit, the newest are left out, and a line says how many. None where there are none.
     """
@@ -27,7 +27,7 @@ def rules_part(rules: Sequence[Node], room: int, known: Collection[NodeId] = ())
         text = "\n".join([wording.RULES, *lines[:many], *left])
         cost = tokens_in(text) + PER_ENTRY + _more_in_the_guide()
         if cost <= room * _SHARE:
-            return Part("rules", text, cost, tuple(node.id for node in rules[:many]))
+            return ContextPart("rules", text, cost, tuple(node.id for node in rules[:many]))
     return None
 
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from recollect.context.choices import ToolNames
 from recollect.context.facts import facts_part, read_facts
 from recollect.context.newest import is_asked, newest_of, recent_part
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.context.rules import rules_part
 from recollect.context.summaries import read_summaries, summaries_part
 from recollect.derive.facts.instructions import rules_in
@@ -38,11 +38,11 @@ class Standing:
     summaries that gave way: what is left of the long-term share holds them.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ContextPart, ...]
     recent: tuple[tuple[str, str], ...] = ()  # role and words
     seen: frozenset[NodeId] = frozenset()
     conversation: NodeId | None = None
-    more: Part | None = None
+    more: ContextPart | None = None
 
     @property
     def tokens(self) -> int:

@@ -11,8 +11,8 @@ from typing import Any
 
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in
-from recollect.context.listed import Line, part_of
-from recollect.context.result import Part
+from recollect.context.listed import ListedLine, part_of
+from recollect.context.result import ContextPart
 from recollect.derive.summaries.nodes import COVERS, L1, L2
 from recollect.derive.summaries.periods import MONTH, WEEK, Period
 from recollect.derive.tasks.base import LIVE
@@ -63,8 +63,14 @@ def read_summaries(view: View, now: datetime) -> Ages:
 
 
 def summaries_part(
-    view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, room: int, *, beside: Part | None = None
-) -> Part | None:
+    view: View,
+    ages: Ages,
+    shown: frozenset[NodeId],
+    begins: int | None,
+    room: int,
+    *,
+    beside: ContextPart | None = None,
+) -> ContextPart | None:
     """Some of every age in the room. `shown` are the messages that stand there themselves, from `begins` on: what
     covers nothing else is left out. No line is told twice, nor one that stands in the part `beside` it.
     """
@@ -77,7 +83,7 @@ def summaries_part(
         weights -= weight
         if text:
             left -= tokens_in(text) + PER_ENTRY
-            lines.append(Line(node.id, text, _place(node)))
+            lines.append(ListedLine(node.id, text, _place(node)))
     return part_of("summaries", wording.SUMMARIES, lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recollect.gateway.talk import Call, Result
+from recollect.gateway.talk import DialogueCall, DialogueResult
 
 
 class Calls:
@@ -13,11 +13,11 @@ class Calls:
     """
 
     def __init__(self) -> None:
-        self._latest: dict[str, Call] = {}
-        self._waiting: dict[str, list[Call]] = {}  # those of this step
+        self._latest: dict[str, DialogueCall] = {}
+        self._waiting: dict[str, list[DialogueCall]] = {}  # those of this step
         self._is_answered = False
 
-    def made(self, calls: Sequence[Call]) -> None:
+    def made(self, calls: Sequence[DialogueCall]) -> None:
         """Takes in calls."""
         if calls and self._is_answered:
             self._waiting, self._is_answered = {}, False
@@ -25,9 +25,9 @@ class Calls:
             self._latest[call.id] = call
             self._waiting.setdefault(call.id, []).append(call)
 
-    def answered(self, result: Result) -> Call:
+    def answered(self, result: DialogueResult) -> DialogueCall:
         """The call that a result is of."""
         self._is_answered = True
         if waiting := self._waiting.get(result.call_id):
             return waiting.pop(0)
-        return self._latest.get(result.call_id) or Call(result.call_id, "", "")
+        return self._latest.get(result.call_id) or DialogueCall(result.call_id, "", "")

@@ -19,7 +19,7 @@ _WITHIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CutPoint:
     """A place to cut: what stands before `start` goes, but for the question from `head` to `behind`."""
 
     removed: int
@@ -50,23 +50,23 @@ def cut(links: Sequence[Links], costs: Sequence[int], question: int, room: int, 
     return frozenset([*flow[: chosen.head], *flow[chosen.behind : chosen.start]])
 
 
-def _places(flow: Sequence[Links], costs: Sequence[int], asked: int, within: int) -> list[_Place]:
+def _places(flow: Sequence[Links], costs: Sequence[int], asked: int, within: int) -> list[_CutPoint]:
     """The places where it may be cut, in order."""
     total = [0, *accumulate(costs)]
     joined = _joined(flow)
     starts = [n for n, one in enumerate(flow) if one.role == "user" and not joined[n] and _begins(flow, n)]
-    found: list[_Place] = []
+    found: list[_CutPoint] = []
     for start, end in pairwise([*starts, len(flow)]):
         if start > asked:
             break
-        found.append(_Place(total[start], start, start, start))
+        found.append(_CutPoint(total[start], start, start, start))
         behind = next((n for n in range(start, end) if flow[n].role != "user" or joined[n]), end)
         for n in range(behind + 1, end):
             is_step = flow[n].role == "assistant" and not joined[n] and flow[n - 1].role != "assistant"
             if not is_step or (behind <= asked < n):
                 continue
             inside = total[n] - total[behind]
-            found.append(_Place(total[start] + inside, n, start, behind, inside < within))
+            found.append(_CutPoint(total[start] + inside, n, start, behind, inside < within))
     return found
 
 

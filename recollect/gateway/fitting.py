@@ -8,15 +8,15 @@ from typing import Any
 
 from recollect.gateway.cutting import cut
 from recollect.gateway.measure import cost_of_each, cost_of_frame
-from recollect.gateway.talk import Talk
-from recollect.gateway.windows import Window
+from recollect.gateway.talk import Dialogue
+from recollect.gateway.windows import ContextWindow
 from recollect.gateway.wires import Wire
 
 _OF_WINDOW = 4  # the part of a window that may be given
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class FittedRequest:
     """The places of what goes, and how many tokens of the memory may stand in the rest."""
 
     given: int
@@ -29,7 +29,7 @@ class Fit:
         return {**body, wire.items: [item for at, item in enumerate(_items(wire, body)) if at not in self.gone]}
 
 
-def fit(wire: Wire, body: Mapping[str, Any], talk: Talk, window: Window, given: int) -> Fit:
+def fit(wire: Wire, body: Mapping[str, Any], talk: Dialogue, window: ContextWindow, given: int) -> FittedRequest:
     """What of a request goes so that it fits into a window with as much as may be given of the memory."""
     items = _items(wire, body)
     costs = cost_of_each(items)
@@ -38,7 +38,7 @@ def fit(wire: Wire, body: Mapping[str, Any], talk: Talk, window: Window, given: 
     links = [wire.links(item if isinstance(item, Mapping) else {}) for item in items]
     gone = cut(links, costs, _newest(talk, len(items)), room - given, window.step)
     left = room - sum(cost for at, cost in enumerate(costs) if at not in gone)
-    return Fit(max(min(given, left), 0), gone)
+    return FittedRequest(max(min(given, left), 0), gone)
 
 
 def cost_of(wire: Wire, body: Mapping[str, Any]) -> int:
@@ -46,7 +46,7 @@ def cost_of(wire: Wire, body: Mapping[str, Any]) -> int:
     return sum(cost_of_each(_items(wire, body))) + cost_of_frame(body)
 
 
-def is_kept_there(body: Mapping[str, Any], talk: Talk) -> bool:
+def is_kept_there(body: Mapping[str, Any], talk: Dialogue) -> bool:
     """Whether the provider has what was said before: it alone can leave some of that out."""
     return bool(talk.follows or body.get("conversation"))
 
@@ -56,6 +56,6 @@ def _items(wire: Wire, body: Mapping[str, Any]) -> Sequence[object]:
     return found if isinstance(found, list) else [found]
 
 
-def _newest(talk: Talk, many: int) -> int:
+def _newest(talk: Dialogue, many: int) -> int:
     """The place of the newest question; where nobody asks anything, of what came last."""
     return next((said.at for said in reversed(talk.said) if said.role == "user" and said.is_said), many - 1)

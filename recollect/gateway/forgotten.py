@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recollect.gateway.talk import Talk
+from recollect.gateway.talk import Dialogue
 from recollect.memory import Memory
 
 
-def without_forgotten(memory: Memory, talk: Talk, after: int) -> Talk:
+def without_forgotten(memory: Memory, talk: Dialogue, after: int) -> Dialogue:
     """The talk without what stands behind a place and before what is asked now, and was forgotten, with the tools that
     were called for it; the very same where there is nothing of that.
     """

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from recollect.gateway.aligning import call_mark, likeness
-from recollect.gateway.talk import Heard, Said
-from recollect.gateway.threads import Placed
+from recollect.gateway.talk import DialogueMessage, HeardAnswer
+from recollect.gateway.threads import PlacedDialogue
 from recollect.memory.recording import Recording
 from recollect.record import NodeId, stable_id
 
 
-def keep_out(recording: Recording, placed: Placed, heard: Heard) -> None:
+def keep_out(recording: Recording, placed: PlacedDialogue, heard: HeardAnswer) -> None:
     """Keeps out what is new of a talk, and its answers. Raises StoreError."""
     new = {name for n, said in enumerate(placed.talk.said) if n > placed.after for name in _names(placed, n, said)}
     recording.keep_out(sorted(new | {name for one in heard.answers for name in _names_heard(placed, one)}))
 
 
-def recorded(recording: Recording, placed: Placed) -> Placed | None:
+def recorded(recording: Recording, placed: PlacedDialogue) -> PlacedDialogue | None:
     """A talk from the first question on that is not kept out; None where there is none. What is asked at the end is
     asked now, whenever it was asked before. Raises StoreError.
     """
@@ -36,14 +36,14 @@ def recorded(recording: Recording, placed: Placed) -> Placed | None:
     return None if asked is None else replace(placed, after=max(placed.after, asked - 1))
 
 
-def _names(placed: Placed, at: int, said: Said) -> Iterator[NodeId]:
+def _names(placed: PlacedDialogue, at: int, said: DialogueMessage) -> Iterator[NodeId]:
     """Under which names something of a talk is kept out: such as no other talk has, however alike it begins."""
     if (name := placed.names.get(at)) is not None and placed.ids.get(at) == name:
         yield name
     yield from (call_mark(placed.realm, call.id) for call in said.calls if call.id)
 
 
-def _names_heard(placed: Placed, heard: Heard) -> Iterator[NodeId]:
+def _names_heard(placed: PlacedDialogue, heard: HeardAnswer) -> Iterator[NodeId]:
     name = placed.chain
     for text, _ in heard.messages:
         name = stable_id(name, likeness("assistant", text))

@@ -83,7 +83,7 @@ def is_failure(event: Mapping[str, Any]) -> bool:
     return bool(event.get("error")) or event.get("type") in ("error", "response.failed")
 
 
-class Opening:
+class AnswerStart:
     """The beginning of an answer, held back until it is known what it is: its first event. One that comes as a single
     object is of no use before that ends.
 

@@ -22,7 +22,7 @@ _SEALED = ("encrypted_", "b64_json")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DialogueCall:
     """A tool that a model calls; `id` is what its result refers to."""
 
     id: str
@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DialogueResult:
     """What a tool answered."""
 
     call_id: str
@@ -39,7 +39,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DialogueMessage:
     """A message of a request, at a place in its list. `text` are a person's or a model's own words, without what
     programs put beside them; `assets` names pictures and files. `refers` is the provider's name of an answer that the
     client sends only by that.
@@ -48,8 +48,8 @@ class Said:
     role: str
     text: str
     at: int
-    calls: tuple[Call, ...] = ()
-    results: tuple[Result, ...] = ()
+    calls: tuple[DialogueCall, ...] = ()
+    results: tuple[DialogueResult, ...] = ()
     assets: tuple[str, ...] = ()
     refers: str = ""
 
@@ -60,13 +60,13 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Dialogue:
     """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
     it will keep the answer to this, too. `answers` is how many are asked for. `prefill` is how the client lets the
     answer begin, which is no message of its own. `forgotten` counts the messages that are left out because they were.
     """
 
-    said: tuple[Said, ...]
+    said: tuple[DialogueMessage, ...]
     system: str = ""
     follows: str = ""
     is_held: bool = False
@@ -76,7 +76,7 @@ class Talk:
 
 
 @dataclass(slots=True)
-class Heard:
+class HeardAnswer:
     """What an answer says, as it comes. `results` are of tools that the provider runs itself, `sources` the titles of
     the pages that are cited, by their addresses. `others` are further answers to the same question, by their numbers;
     `many` is how many answers there are to be. `prefill` is how the client let them begin.
@@ -86,9 +86,9 @@ class Heard:
     name: str = ""  # the provider's id of that message
     before: list[tuple[str, str]] = field(default_factory=list)  # the messages before it, with their ids
     calls: dict[str, list[str]] = field(default_factory=dict)  # id, name, then pieces of the arguments
-    results: list[Result] = field(default_factory=list)
+    results: list[DialogueResult] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
-    others: dict[int, Heard] = field(default_factory=dict)
+    others: dict[int, HeardAnswer] = field(default_factory=dict)
     many: int = 1
     prefill: str = ""
     is_repeated: bool = False  # the prefill, perhaps
@@ -98,7 +98,7 @@ class Heard:
     is_coming: bool = False  # fetched while it is still made: it will be told whole
 
     @property
-    def answers(self) -> list[Heard]:
+    def answers(self) -> list[HeardAnswer]:
         """All answers, the first one last: the conversation goes on from what is stored last."""
         return [*self.others.values(), self]
 
@@ -139,16 +139,16 @@ class Heard:
         return "\n\n".join(text for text, _ in self.messages)
 
     @property
-    def made(self) -> list[Call]:
+    def made(self) -> list[DialogueCall]:
         """The calls of tools."""
-        return [Call(own, name or "tool", "".join(given)) for own, name, *given in self.calls.values()]
+        return [DialogueCall(own, name or "tool", "".join(given)) for own, name, *given in self.calls.values()]
 
-    def answer(self, number: int) -> Heard:
+    def answer(self, number: int) -> HeardAnswer:
         """One of several answers."""
         if number <= 0:
             return self
         return self.others.setdefault(
-            number, Heard(model=self.model, id=self.id, prefill=self.prefill, is_repeated=self.is_repeated)
+            number, HeardAnswer(model=self.model, id=self.id, prefill=self.prefill, is_repeated=self.is_repeated)
         )
 
     def begin(self) -> None:
@@ -170,14 +170,14 @@ class Heard:
         found[0], found[1] = found[0] or own, found[1] or name
         return found
 
-    def add(self, call: Call) -> None:
+    def add(self, call: DialogueCall) -> None:
         """A call that is told whole; told again it is the same."""
         told = [call.id, call.name, call.arguments]
         if not call.id or told not in self.calls.values():
             self.calls[str(len(self.calls))] = told
 
 
-def prefilled(said: list[Said], items: Sequence[Any]) -> str:
+def prefilled(said: list[DialogueMessage], items: Sequence[Any]) -> str:
     """Takes the last message of a request, which the answer is to go on with, from the others: its words, blanks
     included.
     """

@@ -15,8 +15,8 @@ import anyio
 import anyio.to_thread
 import httpx2
 
-from recollect.gateway.exchange import TRIES, Endless, Exchange
-from recollect.gateway.refusals import Opening
+from recollect.gateway.exchange import TRIES, Endless, ProxiedExchange
+from recollect.gateway.refusals import AnswerStart
 from recollect.gateway.scope import CONVERSATION, OURS, STORE
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
@@ -62,7 +62,7 @@ class Carrier:
             request.method == "POST" and self._wire(request) is not None and "content-encoding" not in request.headers
         )
 
-    def begin(self, request: httpx2.Request, content: bytes) -> Exchange | None:
+    def begin(self, request: httpx2.Request, content: bytes) -> ProxiedExchange | None:
         """What a request is given, and what listens to its answer; None where it is no talk after all."""
         if request.method == "GET":
             return self._fetched(request)
@@ -83,7 +83,7 @@ class Carrier:
             upstream=_server(request),
         )
 
-    def _fetched(self, request: httpx2.Request) -> Exchange | None:
+    def _fetched(self, request: httpx2.Request) -> ProxiedExchange | None:
         return self._endless.fetched(request.url.path, self._headers(request), _server(request))
 
     def _headers(self, request: httpx2.Request) -> dict[str, str]:
@@ -108,10 +108,10 @@ class Carrier:
 class _Attempt:
     """A request on its way, which is sent again, shorter, when it is refused for its length."""
 
-    def __init__(self, request: httpx2.Request, content: bytes, exchange: Exchange) -> None:
+    def __init__(self, request: httpx2.Request, content: bytes, exchange: ProxiedExchange) -> None:
         self._request, self._content, self.exchange = request, content, exchange
         self._left = TRIES
-        self.opening = Opening(200)
+        self.opening = AnswerStart(200)
 
     @property
     def sent(self) -> httpx2.Request:
@@ -177,7 +177,7 @@ class Transport(httpx2.BaseTransport):
         exchange = attempt.exchange
         if is_stream and not attempt.opening.is_whole:
             exchange.begun(attempt.opening)
-            return _answer(response, _Heard(response, chain(pieces, rest), exchange), exchange)
+            return _answer(response, _Listening(response, chain(pieces, rest), exchange), exchange)
         content = b"".join(pieces)
         exchange.answered(content, is_success=response.is_success)
         return _answer(response, httpx2.ByteStream(content), exchange)
@@ -246,10 +246,10 @@ class AsyncTransport(httpx2.AsyncBaseTransport):
         await anyio.to_thread.run_sync(self.carrier.close)
 
 
-class _Heard(httpx2.SyncByteStream):
+class _Listening(httpx2.SyncByteStream):
     """A stream on its way, which is kept before its end is passed on."""
 
-    def __init__(self, response: httpx2.Response, pieces: Iterator[bytes], exchange: Exchange) -> None:
+    def __init__(self, response: httpx2.Response, pieces: Iterator[bytes], exchange: ProxiedExchange) -> None:
         self._response, self._pieces, self._exchange = response, pieces, exchange
 
     def __iter__(self) -> Iterator[bytes]:
@@ -269,7 +269,7 @@ class _AsyncHeard(httpx2.AsyncByteStream):
     """The same for a client that is awaited."""
 
     def __init__(
-        self, response: httpx2.Response, pieces: Sequence[bytes], rest: AsyncIterator[bytes], exchange: Exchange
+        self, response: httpx2.Response, pieces: Sequence[bytes], rest: AsyncIterator[bytes], exchange: ProxiedExchange
     ) -> None:
         self._response, self._pieces, self._rest, self._exchange = response, pieces, rest, exchange
 
@@ -311,7 +311,7 @@ def _bare(request: httpx2.Request, content: bytes | None = None) -> httpx2.Reque
 
 
 def _answer(
-    response: httpx2.Response, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, exchange: Exchange
+    response: httpx2.Response, stream: httpx2.SyncByteStream | httpx2.AsyncByteStream, exchange: ProxiedExchange
 ) -> httpx2.Response:
     """The answer, with what it says of the memory in its headers."""
     theirs = response.headers.multi_items()

@@ -25,7 +25,7 @@ _ALLOWED = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ContextWindow:
     """A limit in tokens of the server, for prompt and answer; `factor` is how many of them one of ours makes."""
 
     tokens: int
@@ -54,19 +54,19 @@ def answer_allowed(body: Mapping[str, Any]) -> int | None:
 
 
 @dataclass(slots=True)
-class Windows:
+class ContextWindows:
     """What servers have told of their models. Thread-safe."""
 
-    _known: OrderedDict[tuple[str, ...], Window] = field(default_factory=OrderedDict)
+    _known: OrderedDict[tuple[str, ...], ContextWindow] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def of(self, model: tuple[str, ...], told: int | None = None) -> Window | None:
+    def of(self, model: tuple[str, ...], told: int | None = None) -> ContextWindow | None:
         """The window of a model: what was `told`, or what its server allows, where that is less."""
         with self._lock:
             known = self._known.get(model)
         if told is None or known is None:
-            return known if told is None else Window(told)
-        return Window(min(told, known.tokens), known.factor)
+            return known if told is None else ContextWindow(told)
+        return ContextWindow(min(told, known.tokens), known.factor)
 
     def learn(self, model: tuple[str, ...], refusal: Refusal, own: int, answer: int) -> None:
         """Takes in that a request of `own` tokens of ours was too long, which allowed an answer of `answer` tokens."""
@@ -80,7 +80,7 @@ class Windows:
                 self._known.popitem(last=False)
 
 
-def _learned(known: Window | None, refusal: Refusal, own: int, answer: int) -> Window:
+def _learned(known: ContextWindow | None, refusal: Refusal, own: int, answer: int) -> ContextWindow:
     factor = known.factor if known else PROVIDER_FACTOR
     if refusal.asked is not None and refusal.asked >= _ENOUGH:
         measured = refusal.asked / own * _MARGIN
@@ -88,10 +88,10 @@ def _learned(known: Window | None, refusal: Refusal, own: int, answer: int) -> W
     limit = refusal.limit
     if limit is None:
         limit = int(_WITHOUT_NUMBERS * own * factor + answer)
-        return Window(max(min(limit, known.tokens) if known else limit, 1), _fit(factor))
+        return ContextWindow(max(min(limit, known.tokens) if known else limit, 1), _fit(factor))
     if refusal.asked is None and own * factor + answer <= limit:
         factor = limit / (_TOLD_BELOW * own)
-    return Window(limit, _fit(factor))
+    return ContextWindow(limit, _fit(factor))
 
 
 def _fit(factor: float) -> float:

@@ -19,7 +19,7 @@ _STEP = 16  # messages that are read at once on the way up
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class BranchPlace:
     """A message at its place in a conversation, which was at a revision (0: it begins with this message)."""
 
     conversation: Conversation
@@ -32,7 +32,7 @@ class Placed:
     revived: bool = False  # the conversation was deleted or forgotten, and is there again with this message
 
 
-def place(view: View, conversation: Conversation, message: Message) -> Placed:
+def place(view: View, conversation: Conversation, message: Message) -> BranchPlace:
     """Where a new message goes. Raises NotFound for a parent that is not in the conversation."""
     end = view.end(conversation.id)
     people = is_person(message.speaker) or bool(end and end.named)
@@ -41,7 +41,7 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
             raise NotFound(f"No message has the ID {message.parent_id}.")
         first = replace(message, position=0, active=True)
         begun = replace(conversation, leaf_id=message.id)
-        return Placed(begun, 0, first, None, people, _turns(view, first, None))
+        return BranchPlace(begun, 0, first, None, people, _turns(view, first, None))
     revived = end.conversation.deleted  # what was forgotten counts as deleted
     if revived:
         again = conversation if end.conversation.erased else replace(end.conversation, deleted=False)
@@ -49,7 +49,7 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
     parent = _parent(view, end, message)
     placed = replace(message, parent_id=parent, position=end.message_count, active=True)
     updated = max((t for t in (end.conversation.updated, message.timestamp) if t), default=None)
-    return Placed(
+    return BranchPlace(
         replace(end.conversation, updated=updated, leaf_id=message.id),
         end.revision,
         placed,
@@ -61,7 +61,7 @@ def place(view: View, conversation: Conversation, message: Message) -> Placed:
     )
 
 
-def place_answer(asked: Placed, answer: Message) -> Placed:
+def place_answer(asked: BranchPlace, answer: Message) -> BranchPlace:
     """Where the answer to a message goes that is written with it: right below it, into the turn that it opened."""
     below = replace(answer, parent_id=asked.message.id, position=asked.message.position + 1, active=True)
     updated = max((t for t in (asked.conversation.updated, answer.timestamp) if t), default=None)

@@ -230,7 +230,7 @@ def forget(
 class _Going:
     """What goes, and what else that concerns, as of one moment."""
 
-    found: _Found
+    found: _Chosen
     messages: list[Message]  # from which something was derived
     single: list[Message]  # of conversations that stay
     made: Sequence[NodeId]
@@ -239,7 +239,7 @@ class _Going:
 
     @classmethod
     def of(cls, view: View, selection: Selection) -> _Going:
-        found = _Found.of(view, selection)
+        found = _Chosen.of(view, selection)
         found.add_reports(view)
         derived = HEAD in view.revisions([HEAD]) and not found.nodes
         messages = list(found.all_messages(view)) if derived else []
@@ -260,7 +260,7 @@ def _still_stale(view: View, made: Sequence[NodeId]) -> list[NodeId]:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Chosen:
     conversations: list[NodeId]
     messages: list[NodeId]
     documents: list[NodeId]
@@ -271,7 +271,7 @@ class _Found:
     derived: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, view: View, selection: Selection) -> _Found:
+    def of(cls, view: View, selection: Selection) -> _Chosen:
         found = cls([], [], [], [], [])
         for conversation in _conversations(view, selection):
             if conversation.erased or (selection.sources and conversation.source not in selection.sources):

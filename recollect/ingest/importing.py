@@ -21,7 +21,7 @@ from recollect.importers.records.known import Known
 from recollect.importers.registry import FormatFiles, detect, importers, reader_named, shape_of
 from recollect.importers.unread import Unread, named, unread_kind
 from recollect.ingest import Ingest
-from recollect.ingest.conversations import Written
+from recollect.ingest.conversations import WrittenThreads
 from recollect.ingest.pipeline import Pipeline
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
 from recollect.store import Counts, Space
@@ -52,7 +52,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportedSource:
     """What was found in one archive, folder or file."""
 
     label: str
@@ -68,8 +68,8 @@ class ImportReport:
     `unread` are kinds of exports that were recognised among them and are not read yet, with the number of files.
     """
 
-    sources: list[Source] = field(default_factory=list)
-    written: Written = field(default_factory=Written)
+    sources: list[ImportedSource] = field(default_factory=list)
+    written: WrittenThreads = field(default_factory=WrittenThreads)
     documents: int = 0
     stored: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
@@ -246,7 +246,7 @@ class Importing:
 
     def _import(self, group: FormatFiles) -> None:
         reader = group.reader
-        self._report.sources.append(Source(reader.label, group.container, len(group.entries)))
+        self._report.sources.append(ImportedSource(reader.label, group.container, len(group.entries)))
         entries = [replace(entry, open=self._counted(entry)) for entry in group.entries]
         batch = _Batch()
         try:
@@ -301,7 +301,7 @@ class Importing:
         self._space.maintain(_MAINTENANCE)
         tell()
 
-    def _add(self, written: Written, tell: Callable[[], None] | None = None) -> None:
+    def _add(self, written: WrittenThreads, tell: Callable[[], None] | None = None) -> None:
         self._report.written.add(written)
         if tell is not None:
             tell()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from recollect.ingest.branching import Placed, place
+from recollect.ingest.branching import BranchPlace, place
 from recollect.record import Conversation, Kind, Message, NodeId, ToolCall, Turn
 from recollect.store import End, Mark, View
 
@@ -67,7 +67,7 @@ class _Pending:
     active: dict[NodeId, bool] = field(default_factory=dict)
     known_end: End | None = None
 
-    def take(self, placed: Placed) -> Placed:
+    def take(self, placed: BranchPlace) -> BranchPlace:
         """Counts a message as written, with what that changes."""
         message = placed.message
         self.messages[message.id] = message

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from recollect.importers.records.known import Known
-from recollect.ingest.conversations import Conversations, Planned, Written
+from recollect.ingest.conversations import Conversations, Planned, WrittenThreads
 from recollect.record import Thread
 from recollect.store import Space, Stale
 
@@ -26,7 +26,7 @@ class _UnderWay:
     threads: Sequence[Thread]
     planned: Planned
     known: Known | None
-    then: Callable[[Written], None]
+    then: Callable[[WrittenThreads], None]
     writing: Future[None]
 
 
@@ -47,7 +47,7 @@ class Pipeline:
             wait([self._under_way.writing], _FAREWELL)
         self._writer.shutdown(wait=False)
 
-    def write(self, threads: Sequence[Thread], known: Known | None, then: Callable[[Written], None]) -> None:
+    def write(self, threads: Sequence[Thread], known: Known | None, then: Callable[[WrittenThreads], None]) -> None:
         """Writes a batch; `then` is told when it is in, by one of the next calls. Raises what writing the batch before
         this one has raised.
         """
@@ -71,7 +71,7 @@ class Pipeline:
             batch.writing.result()
             written, rest = self._conversations.written(batch.planned, batch.known), batch.planned.waiting
         except Stale:
-            written, rest = Written(), list(batch.threads)
+            written, rest = WrittenThreads(), list(batch.threads)
         if rest:
             written.add(self._conversations.threads(rest, again=self._again, known=batch.known))
         batch.then(written)

@@ -57,7 +57,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class GivenItem:
     """Something that stood in a request: a message, fact, summary, document or conversation, and how it begins.
     `is_used`: it may stand in one again, for nobody has deleted or corrected it.
     """
@@ -84,7 +84,7 @@ class Requested:
     conversation_id: NodeId | None = None
     message_id: NodeId | None = None
     text: str = ""
-    items: Mapping[NodeId, Item] = field(default_factory=dict)
+    items: Mapping[NodeId, GivenItem] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
@@ -150,31 +150,31 @@ def naming(view: View, ids: Collection[NodeId]) -> list[NodeId]:
     ]
 
 
-def _items(view: View, ids: Sequence[NodeId], mask: Callable[[str], str]) -> Iterator[Item]:
+def _items(view: View, ids: Sequence[NodeId], mask: Callable[[str], str]) -> Iterator[GivenItem]:
     def begins(text: str) -> str:
         return _line(mask(text[:_READ]))
 
     for message in view.get(Message, ids):
         if not message.erased:
-            yield Item(message.id, "message", begins(message.content), not message.deleted)
+            yield GivenItem(message.id, "message", begins(message.content), not message.deleted)
     for node in view.get(Node, ids):
         if not node.erased:
-            yield Item(node.id, node.kind.value, begins(node.text), node.state == "live")
+            yield GivenItem(node.id, node.kind.value, begins(node.text), node.state == "live")
     for call in view.get(ToolCall, ids):
-        yield Item(call.id, "tool call", begins(call.name))
+        yield GivenItem(call.id, "tool call", begins(call.name))
     for document in view.get(Document, ids):
         if not document.erased:
-            yield Item(document.id, "document", begins(document.title), not document.hidden)
+            yield GivenItem(document.id, "document", begins(document.title), not document.hidden)
     for conversation in view.get(Conversation, ids):
         if not conversation.erased:
-            yield Item(conversation.id, "conversation", begins(conversation.title))
+            yield GivenItem(conversation.id, "conversation", begins(conversation.title))
 
 
 def _line(text: str) -> str:
     return " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING]
 
 
-def _with(one: Requested, items: Mapping[NodeId, Item]) -> Requested:
+def _with(one: Requested, items: Mapping[NodeId, GivenItem]) -> Requested:
     asked = items.get(one.message_id) if one.message_id else None
     return replace(
         one,

@@ -77,13 +77,13 @@ class Background(Protocol):
         ...
 
 
-class Part(Protocol):
+class FacadePart(Protocol):
     """A part of the façade: calls on one handle."""
 
     handle: Handle
 
 
-S = TypeVar("S", bound=Part)
+S = TypeVar("S", bound=FacadePart)
 
 
 def writes(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:

@@ -33,7 +33,7 @@ _LIKE, _NEXT = 0.5, 0.98
 
 
 @dataclass(slots=True)
-class _Found:
+class _RetrievedFacts:
     """Facts by id with how much they count."""
 
     nodes: dict[NodeId, Node] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class _Found:
 
 def retrieve(view: View, query: str, max_nodes: int, threshold: float, depth: int) -> KnowledgeSubgraph:
     """The subgraph of a question: keywords and names, 1 hop (or more) of similar facts, chains of values, edges."""
-    found, keywords = _Found(), keywords_of(query)
+    found, keywords = _RetrievedFacts(), keywords_of(query)
     room = max(_LOOKED_UP * max_nodes, _FEWEST)
     for name in names_in(query):
         for node in of_entity(view, name, room):
@@ -129,7 +129,9 @@ def _is_short(word: str) -> bool:
     return len(word) < _SHORTEST and not has_unspaced_script(word)
 
 
-def _add_similar(view: View, found: _Found, seeds: list[Node], threshold: float, depth: int, most: int) -> None:
+def _add_similar(
+    view: View, found: _RetrievedFacts, seeds: list[Node], threshold: float, depth: int, most: int
+) -> None:
     frontier = [node.id for node in seeds]
     for _ in range(depth):
         reached: dict[NodeId, float] = {}
@@ -148,7 +150,7 @@ def _add_similar(view: View, found: _Found, seeds: list[Node], threshold: float,
             return
 
 
-def _add_chains(view: View, found: _Found, begin: list[Node], most: int) -> None:
+def _add_chains(view: View, found: _RetrievedFacts, begin: list[Node], most: int) -> None:
     """What came before and after, as far as there is room."""
     frontier = [node.id for node in begin]
     for _ in range(most):

@@ -4,7 +4,9 @@
 """
 
 from recollect.compat.infinite_chat.chat import InfiniteChat
-from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall
+from recollect.compat.infinite_chat.records import ChatMessage as Message
+from recollect.compat.infinite_chat.records import ChatToolCall as ToolCall
+from recollect.compat.infinite_chat.records import SearchResult
 from recollect.compat.infinite_chat.storage import InfiniteChatStorage
 
 __all__ = ["InfiniteChat", "InfiniteChatStorage", "Message", "SearchResult", "ToolCall"]

@@ -11,7 +11,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, cast
 
-from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall, message_of, results_of, tool_call_of
+from recollect.compat.infinite_chat.records import (
+    ChatMessage,
+    ChatToolCall,
+    SearchResult,
+    message_of,
+    results_of,
+    tool_call_of,
+)
 from recollect.context.settings import IndexConfig
 from recollect.errors import NotFound
 from recollect.memory import Memory
@@ -113,15 +120,15 @@ class InfiniteChat:
         return self._memory.toolbox().call(name, arguments).text
 
     # --- retrieval -------------------------------------------------------------------------------------------------
-    def get_message_by_id(self, id: str) -> Message:
+    def get_message_by_id(self, id: str) -> ChatMessage:
         """A message, or a chunk of one. Raises NotFound."""
         return message_of(self._memory.toolbox().get_message_by_id(id))
 
-    def get_messages_by_ids(self, ids: Sequence[str]) -> list[Message]:
+    def get_messages_by_ids(self, ids: Sequence[str]) -> list[ChatMessage]:
         """Those that are there, in the order asked for."""
         return [message_of(message) for message in self._memory.toolbox().get_messages_by_ids(ids)]
 
-    def get_message_with_chunks(self, id: str) -> list[Message]:
+    def get_message_with_chunks(self, id: str) -> list[ChatMessage]:
         """The chunks of a long message, in order; a short one as it is. Raises NotFound."""
         return [message_of(message) for message in self._memory.toolbox().get_message_with_chunks(id)]
 
@@ -134,33 +141,33 @@ class InfiniteChat:
         further = self._memory.toolbox().get_messages_by_ids([piece for one in found for piece in one.chunk_ids[1:]])
         return [result for one in found for result in results_of(one, further, query)][:limit]
 
-    def get_cluster(self, cluster_id: str, limit: int = 50) -> list[Message]:
+    def get_cluster(self, cluster_id: str, limit: int = 50) -> list[ChatMessage]:
         """The messages of a cluster. Raises NotFound."""
         return [message_of(message) for message in self._memory.toolbox().get_cluster(cluster_id, limit)]
 
-    def get_topic_messages(self, topic: str, limit: int = 50) -> list[Message]:
+    def get_topic_messages(self, topic: str, limit: int = 50) -> list[ChatMessage]:
         """The messages of a topic. Raises NotFound."""
         return [message_of(message) for message in self._memory.toolbox().get_topic_messages(topic, limit)]
 
-    def get_period_messages(self, period: str, limit: int = 50) -> list[Message]:
+    def get_period_messages(self, period: str, limit: int = 50) -> list[ChatMessage]:
         """What was said today, this_week, this_month, in 2025-03 … Raises InvalidInput."""
         return [message_of(message) for message in self._memory.toolbox().get_period_messages(period, limit)]
 
-    def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[Message]:
+    def get_conversation_thread(self, message_id: str, depth: int = 5) -> list[ChatMessage]:
         """What was said around a message. Raises NotFound."""
         return [message_of(message) for message in self._memory.toolbox().get_conversation_thread(message_id, depth)]
 
-    def get_tool_call(self, id: str) -> ToolCall:
+    def get_tool_call(self, id: str) -> ChatToolCall:
         """A tool call, or a chunk of one. Raises NotFound."""
         call = self._memory.toolbox().get_tool_call(id)
         return tool_call_of(call, self._asked_by(call))
 
-    def get_tool_calls_by_message(self, message_id: str) -> list[ToolCall]:
+    def get_tool_calls_by_message(self, message_id: str) -> list[ChatToolCall]:
         """The tool calls of a message. Raises NotFound."""
         calls = self._memory.toolbox().get_tool_calls_by_message(message_id)
         return [tool_call_of(call, self._asked_by(call)) for call in calls]
 
-    def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[Message]:
+    def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[ChatMessage]:
         """What is found, in full. Raises InvalidInput."""
         return [message_of(message) for message in self._memory.toolbox().search_and_retrieve(query, auto_limit)]
 

@@ -1,4 +1,7 @@
-"""What the Infinite Chat specification hands out [4]: its interfaces, with names as Python writes them."""
+"""What the Infinite Chat specification hands out [4]: its interfaces, with names as Python writes them.
+
+The package exports the first two by the names of the specification, `Message` and `ToolCall`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from recollect.text.terms import terms
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """A message, or a chunk of one. `timestamp` is ISO 8601."""
 
     id: str
@@ -30,7 +33,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ChatToolCall:
     """A call of a tool, or a chunk of one: then `result` is that piece of it. `message_id`: what called for it."""
 
     id: str
@@ -57,10 +60,10 @@ class SearchResult:
     tokens: int = 0
 
 
-def message_of(message: record.Message) -> Message:
+def message_of(message: record.Message) -> ChatMessage:
     """A message as the specification has it."""
     piece = message if isinstance(message, MessageChunk) else None
-    return Message(
+    return ChatMessage(
         id=message.id,
         content=message.content,
         role=message.role.value,
@@ -73,10 +76,10 @@ def message_of(message: record.Message) -> Message:
     )
 
 
-def tool_call_of(call: record.ToolCall, asked_by: str) -> ToolCall:
+def tool_call_of(call: record.ToolCall, asked_by: str) -> ChatToolCall:
     """A tool call as the specification has it."""
     piece = call if isinstance(call, ToolCallChunk) else None
-    return ToolCall(
+    return ChatToolCall(
         id=call.id,
         tool_name=call.name,
         arguments=call.arguments,

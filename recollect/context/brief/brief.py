@@ -17,7 +17,7 @@ from typing import Any
 from recollect.context import wording
 from recollect.context.brief.folders import Project, project_of
 from recollect.context.budget import PER_ENTRY, shortened, tokens_in
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.context.rules import rules_part
 from recollect.context.standing import Read, standing
 from recollect.derive.facts.changes import DERIVES_FROM
@@ -71,7 +71,7 @@ class Brief:
     tokens: int
     budget: int
     conversations: tuple[NodeId, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ContextPart, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that `recollect brief --json` prints."""
@@ -117,7 +117,7 @@ def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -
     return replace(made, conversations=tuple(dict.fromkeys(named)))
 
 
-def _made(empty: Brief, parts: Sequence[Part]) -> Brief:
+def _made(empty: Brief, parts: Sequence[ContextPart]) -> Brief:
     text = marked("\n\n".join(part.text for part in parts), folder=empty.folder)
     return replace(empty, text=text, tokens=tokens_in(text), parts=tuple(parts))
 
@@ -129,7 +129,7 @@ def _sessions(view: View, project: Project) -> Iterator[Conversation]:
 
 
 # --- the last session ----------------------------------------------------------------------------------------------
-def _last(view: View, session: Conversation, budget: int) -> Part | None:
+def _last(view: View, session: Conversation, budget: int) -> ContextPart | None:
     """How it ended, newest first as far as there is room, told in order; the last answer at more length."""
     heading = f"Last session: {_heading(view, session)}"
     left = budget - tokens_in(heading)
@@ -238,7 +238,7 @@ def _one_line(text: str) -> str:
 
 
 # --- parts ---------------------------------------------------------------------------------------------------------
-def _listed(name: str, heading: str, lines: Iterator[tuple[str, NodeId]], budget: int) -> Part | None:
+def _listed(name: str, heading: str, lines: Iterator[tuple[str, NodeId]], budget: int) -> ContextPart | None:
     """So many lines as fit, in their order."""
     left = budget - tokens_in(heading) - 2 * PER_ENTRY
     kept: dict[str, NodeId] = {}
@@ -252,10 +252,10 @@ def _listed(name: str, heading: str, lines: Iterator[tuple[str, NodeId]], budget
     return _part(name, [heading, *kept], tuple(kept.values())) if kept else None
 
 
-def _part(name: str, lines: Sequence[str], ids: tuple[NodeId, ...] = ()) -> Part:
+def _part(name: str, lines: Sequence[str], ids: tuple[NodeId, ...] = ()) -> ContextPart:
     text = "\n".join(lines)
-    return Part(name, text, tokens_in(text) + 2 * PER_ENTRY, ids)
+    return ContextPart(name, text, tokens_in(text) + 2 * PER_ENTRY, ids)
 
 
-def _cost(*parts: Part | None) -> int:
+def _cost(*parts: ContextPart | None) -> int:
     return sum(part.tokens + PER_ENTRY for part in parts if part is not None)

@@ -9,7 +9,7 @@ from datetime import datetime
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, fitting, tokens_in, tokens_in_each
 from recollect.context.choices import ToolNames
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.context.settings import IndexConfig
 from recollect.context.snippets import snippets
 from recollect.models.embedding import Embedder
@@ -48,7 +48,7 @@ class IndexRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FormBlock:
     """Lines that belong together, and the ids that stand in them: all of it is shown, or nothing."""
 
     lines: tuple[str, ...]
@@ -60,16 +60,16 @@ def listed(one: Recalled, snippet: str) -> str:
     return " ".join(part for part in ("-", wording.code(one.id), wording.day(one.time), f'"{snippet}"') if part)
 
 
-def headed(heading: str, blocks: Sequence[Block]) -> list[Block]:
+def headed(heading: str, blocks: Sequence[FormBlock]) -> list[FormBlock]:
     """The same below a heading, which stands there where any of them does."""
-    return [Block((heading, *blocks[0].lines), blocks[0].ids), *blocks[1:]] if blocks else []
+    return [FormBlock((heading, *blocks[0].lines), blocks[0].ids), *blocks[1:]] if blocks else []
 
 
-def in_blocks(batches: Iterable[Sequence[Block]], room: int) -> Part | None:
+def in_blocks(batches: Iterable[Sequence[FormBlock]], room: int) -> ContextPart | None:
     """The index of so many blocks, in order, as fit. Of the batches that they come in none is asked for behind one that
     does not fit whole.
     """
-    kept: list[Block] = []
+    kept: list[FormBlock] = []
     for blocks in batches:
         costs = [cost + PER_ENTRY for cost in tokens_in_each(["\n".join(block.lines) for block in blocks])]
         fits = fitting(costs, room)
@@ -81,4 +81,4 @@ def in_blocks(batches: Iterable[Sequence[Block]], room: int) -> Part | None:
         return None
     text = "\n".join(line for block in kept for line in block.lines)
     ids = tuple(dict.fromkeys(own for block in kept for own in block.ids))
-    return Part("index", text, tokens_in(text) + PER_ENTRY, ids)
+    return ContextPart("index", text, tokens_in(text) + PER_ENTRY, ids)

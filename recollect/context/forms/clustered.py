@@ -13,9 +13,9 @@ import numpy as np
 
 from recollect.context import wording
 from recollect.context.choices import ToolNames
-from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
+from recollect.context.forms.base import FormBlock, IndexRequest, headed, in_blocks
 from recollect.context.forms.snippet import lines_of
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.context.snippets import cut, extract_of
 from recollect.derive.summaries.nodes import phrases
 from recollect.derive.topics.reading import Topic, topics_of
@@ -57,7 +57,7 @@ class Group:
         return (self.topic.id,) if self.topic else tuple(one.id for one in self.members)
 
 
-def clustered(asked: IndexRequest, view: View) -> Part | None:
+def clustered(asked: IndexRequest, view: View) -> ContextPart | None:
     """The groups, those with the best results first, and lines for what is in none."""
     found = groups(asked, view)
     if not found:
@@ -65,7 +65,7 @@ def clustered(asked: IndexRequest, view: View) -> Part | None:
     return in_blocks(_batches(asked, found), asked.room)
 
 
-def _batches(asked: IndexRequest, found: Sequence[Group]) -> Iterator[list[Block]]:
+def _batches(asked: IndexRequest, found: Sequence[Group]) -> Iterator[list[FormBlock]]:
     """The groups, about as many at once as fit, and behind the last of them what is in none."""
     most = asked.may_take_of(_SAMPLES, _GROUP_TOKENS)
     for start in range(0, len(found), most):
@@ -93,7 +93,7 @@ def groups(asked: IndexRequest, view: View) -> list[Group]:
     return together[:_CLUSTERS]
 
 
-def described(asked: IndexRequest, found: Sequence[Group]) -> list[Block]:
+def described(asked: IndexRequest, found: Sequence[Group]) -> list[FormBlock]:
     """A block for each group."""
     shown = [_samples(group) for group in found]
     lines = iter(asked.snippets([one for some in shown for one in some]))
@@ -104,7 +104,7 @@ def described(asked: IndexRequest, found: Sequence[Group]) -> list[Block]:
     return blocks
 
 
-def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str], tools: ToolNames) -> Block:
+def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str], tools: ToolNames) -> FormBlock:
     topic = group.topic
     count = topic.messages if topic else len(group.members)
     lines = [f'Cluster: "{label(group)}" ({count} messages)']
@@ -113,7 +113,7 @@ def _block(group: Group, some: Sequence[Recalled], samples: Sequence[str], tools
     lines.append(f"Summary: {_summary(group)}")
     lines += [f'- {wording.code(one.id)} "{words}"' for one, words in zip(some, samples, strict=True)]
     lines.append(f"Retrieve with: {tools.alike(group.opens, label(group))}")
-    return Block(tuple(lines), tuple(dict.fromkeys([*group.ids, *(one.id for one in some)])))
+    return FormBlock(tuple(lines), tuple(dict.fromkeys([*group.ids, *(one.id for one in some)])))
 
 
 def _samples(group: Group) -> list[Recalled]:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from recollect.context import wording
 from recollect.context.budget import PER_ENTRY, tokens_in_each
 from recollect.context.choices import ToolNames
-from recollect.context.forms.base import Block, IndexRequest, headed, in_blocks
+from recollect.context.forms.base import FormBlock, IndexRequest, headed, in_blocks
 from recollect.context.forms.clustered import Group, groups, label
 from recollect.context.forms.snippet import lines_of
-from recollect.context.result import Part
+from recollect.context.result import ContextPart
 from recollect.record import NodeId
 from recollect.store import View
 
@@ -29,14 +29,14 @@ _MONTHS, _TOPICS, _TALKS, _LINES = 12, 8, 6, 16
 _WIDE = 600  # tokens from which on there is room for months
 
 
-def hierarchical(asked: IndexRequest, view: View) -> Part | None:
+def hierarchical(asked: IndexRequest, view: View) -> ContextPart | None:
     """The overview, and lines of the best messages where room is left."""
     blocks = [
-        Block((TEMPORAL, *temporal(view.vocabulary().days(), asked.now, months=asked.room >= _WIDE))),
+        FormBlock((TEMPORAL, *temporal(view.vocabulary().days(), asked.now, months=asked.room >= _WIDE))),
         *_topics(groups(asked, view)[:_TOPICS], asked.tools),
         *_talks(asked),
     ]
-    blocks.append(Block((NAVIGATION, *(way.format(asked.tools) for way in _WAYS))))
+    blocks.append(FormBlock((NAVIGATION, *(way.format(asked.tools) for way in _WAYS))))
     room = asked.room - sum(cost + PER_ENTRY for cost in tokens_in_each(["\n".join(b.lines) for b in blocks]))
     lines = min(replace(asked, room=room).may_take(), _LINES) if room > 0 else 0
     return in_blocks([[*blocks, *lines_of(asked, lines)]], asked.room)
@@ -72,7 +72,7 @@ def _earlier(month: date, months: int) -> date:
     return date(place // 12, place % 12 + 1, 1)
 
 
-def _topics(found: list[Group], tools: ToolNames) -> list[Block]:
+def _topics(found: list[Group], tools: ToolNames) -> list[FormBlock]:
     """A line for each topic that results belong to, with what opens it."""
     blocks = []
     for group in found:
@@ -87,11 +87,11 @@ def _topics(found: list[Group], tools: ToolNames) -> list[Block]:
             handle, period = tools.alike(group.opens, label(group), "'"), wording.day(group.typical.time)
             count = len(group.members)
         line = f'"{label(group)}": {count:,} messages, {period}: {handle}'
-        blocks.append(Block((line,), group.ids))
+        blocks.append(FormBlock((line,), group.ids))
     return headed(TOPICS, blocks)
 
 
-def _talks(asked: IndexRequest) -> list[Block]:
+def _talks(asked: IndexRequest) -> list[FormBlock]:
     """The conversations that most results are in, each with the best of them."""
     best: dict[NodeId, list[int]] = {}
     for place, one in enumerate(asked.found):
@@ -106,5 +106,5 @@ def _talks(asked: IndexRequest) -> list[Block]:
         title = wording.shown(" ".join(first.title.split())[:60]) or "(no title)"
         many = f"{len(best[talk])} results"
         opened = f"{asked.tools.around}('{first.id[-wording.ENDING :]}')"
-        lines.append(Block((f"{title} ({wording.day(first.time)}): {many}: {opened}",), (talk, first.id)))
+        lines.append(FormBlock((f"{title} ({wording.day(first.time)}): {many}: {opened}",), (talk, first.id)))
     return headed(TALKS, lines)

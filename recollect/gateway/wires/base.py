@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from recollect.gateway.talk import Heard, Talk
+from recollect.gateway.talk import Dialogue, HeardAnswer
 
 Body = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ class Wire(Protocol):
     path: str  # what the address of its requests ends in
     items: str  # the field that holds what was said
 
-    def read(self, body: Body) -> Talk:
+    def read(self, body: Body) -> Dialogue:
         """What stands in a request."""
         ...
 
@@ -41,11 +41,11 @@ class Wire(Protocol):
         """The request with a text before the words of some of its messages, by their places."""
         ...
 
-    def hear(self, event: Body, heard: Heard) -> None:
+    def hear(self, event: Body, heard: HeardAnswer) -> None:
         """Takes in an event of an answer that streams."""
         ...
 
-    def whole(self, answer: Body, heard: Heard) -> None:
+    def whole(self, answer: Body, heard: HeardAnswer) -> None:
         """Takes in an answer that comes in one piece."""
         ...
 
