@@ -6,22 +6,19 @@ prompts hold: the guide, rules, facts, summaries, the newest messages, and last 
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
 
-from recollect.context import wording
-from recollect.context.budget import PER_ENTRY, PER_MESSAGE, tokens_in, tokens_in_each
-from recollect.context.choices import IndexForm, ToolNames, form_for
-from recollect.context.forms.base import IndexRequest
-from recollect.context.forms.clustered import clustered
-from recollect.context.forms.hierarchical import hierarchical
-from recollect.context.forms.snippet import simple, snippet
+from recollect.context import result
+from recollect.context.index_forms import IndexRequest, clustered, hierarchical, simple, snippet
 from recollect.context.relevant import Shown, relevant
-from recollect.context.result import Context, ContextPart
-from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
-from recollect.context.staged import Staged, TooLong
+from recollect.context.result import PER_ENTRY, PER_MESSAGE, Context, ContextPart, tokens_in, tokens_in_each
+from recollect.context.settings import LEAST_TOKENS, IndexConfig, IndexForm, Patience, ToolNames, form_for
 from recollect.context.standing import LONG_TERM, Read, Standing, standing
 from recollect.derive.facts.fact import when_told
 from recollect.errors import InvalidInput
@@ -35,6 +32,59 @@ from recollect.search.secrets import Mask, Masking
 from recollect.store import Space, View
 from recollect.store.results import Kept
 from recollect.text.clean import marked
+
+T = TypeVar("T")
+
+
+class TooLong(Exception):
+    """A stage was not done in time."""
+
+
+class Staged(Generic[T]):
+    """A generator that runs in a thread of its own; each thing that it yields is the end of a stage.
+
+    A thread cannot be stopped. One that is not waited for any more ends by itself, at the end of the stage that it is
+    in, and nobody gets what it does; it does not keep the program from ending.
+    """
+
+    def __init__(self, work: Callable[[], Generator[T, None, None]], name: str) -> None:
+        self._done: SimpleQueue[tuple[bool, T | BaseException | None]] = SimpleQueue()
+        self._given_up = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
+
+    def __enter__(self) -> Staged[T]:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._given_up.set()
+
+    def next(self, seconds: float | None = None) -> T:
+        """The end of the next stage, at most so many seconds from now. Raises TooLong, and what the work raises."""
+        try:
+            failed, found = self._done.get(timeout=seconds)
+        except Empty:
+            raise TooLong from None
+        if failed:
+            assert isinstance(found, BaseException)
+            raise found
+        return found  # type: ignore[return-value]
+
+    def _run(self, work: Callable[[], Generator[T, None, None]]) -> None:
+        stages: Iterator[T] = iter(())
+        try:
+            stages = work()
+            for found in stages:
+                self._done.put((False, found))
+                if self._given_up.is_set():
+                    break
+        except BaseException as problem:
+            self._done.put((True, problem))
+        finally:
+            close = getattr(stages, "close", None)
+            if close is not None:
+                close()
+
 
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
@@ -206,7 +256,7 @@ class ContextBuilder:
     def _guide(self) -> ContextPart:
         """What says what this is, with all that stands around it and around what was found."""
         frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
-        words = f"{wording.GUIDE} {self._tools.guide}" if self._tools else wording.GUIDE
+        words = f"{result.GUIDE} {self._tools.guide}" if self._tools else result.GUIDE
         return ContextPart("guide", words, tokens_in(words) + frame + PER_MESSAGE)
 
     def _form(self, found: _Findings) -> IndexForm:
@@ -230,7 +280,7 @@ def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> 
     known = {known for part in stands.parts for known in part.ids} | stands.seen
     hits = [hit for hit in derived if hit.id not in known]
     lines = [_known_line(hit) for hit in hits]
-    left = budget - tokens_in(wording.KNOWLEDGE) - PER_ENTRY
+    left = budget - tokens_in(result.KNOWLEDGE) - PER_ENTRY
     kept: list[tuple[DerivedHit, str]] = []
     for hit, line, cost in zip(hits, lines, tokens_in_each(lines), strict=True):
         if cost + PER_ENTRY <= left:
@@ -238,17 +288,17 @@ def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> 
             kept.append((hit, line))
     if not kept:
         return None
-    body = "\n".join([wording.KNOWLEDGE, *(line for _, line in kept)])
+    body = "\n".join([result.KNOWLEDGE, *(line for _, line in kept)])
     return ContextPart("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(hit.id for hit, _ in kept))
 
 
 def _known_line(hit: DerivedHit) -> str:
     """With the message that it was made of, so that it can be looked up."""
-    when = wording.span(hit.since, hit.until)
+    when = result.span(hit.since, hit.until)
     if hit.kind == "fact":
-        when = when_told(hit.since, hit.until, hit.messages[-1].timestamp, wording.day)
+        when = when_told(hit.since, hit.until, hit.messages[-1].timestamp, result.day)
     behind = f" ({when})" if when else ""
-    return f"- {wording.shown(hit.text)}{behind} {wording.code(hit.messages[0].id)}"
+    return f"- {result.shown(hit.text)}{behind} {result.code(hit.messages[0].id)}"
 
 
 def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
@@ -287,7 +337,7 @@ def _composed(
     by_name = {part.name: _masked(part, mask, text) for part in stands.parts}
     rules = [part for part in (by_name.get("rules"),) if part is not None]
     if rules:
-        guide = replace(guide, text=guide.text.replace(wording.GUIDE, wording.BELOW_RULES, 1))
+        guide = replace(guide, text=guide.text.replace(result.GUIDE, result.BELOW_RULES, 1))
     first = [*rules, guide]
     stable = [part for name in LONG_TERM if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]

@@ -20,8 +20,7 @@ from typing import Any
 
 import recollect.memory
 from recollect.errors import InvalidInput, NotFound
-from recollect.frameworks.records import plain
-from recollect.frameworks.users import USER, below, place, synced
+from recollect.frameworks.records import USER, below, place, plain, synced
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal
 from recollect.record import Conversation, Message, NodeId, Version, iso, stable_id

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from recollect.context import Context
-from recollect.context.budget import tokens_in
+from recollect.context.result import tokens_in
 from recollect.memory import Memory
 from recollect.record import NodeId
 

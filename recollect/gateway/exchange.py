@@ -11,21 +11,25 @@ from threading import Lock
 from typing import Any, Literal
 from urllib.parse import quote
 
-from recollect.context.budget import tokens_in
-from recollect.context.rules import room_for
+from recollect.context.result import tokens_in
+from recollect.context.standing import room_for
 from recollect.errors import InvalidInput, RecollectError
 from recollect.gateway.aligning import LOOKED_UP, likeness_of
 from recollect.gateway.blocks import TIMES, Blocks, GivenBlock, share
-from recollect.gateway.events import Events, is_event_stream
-from recollect.gateway.fitting import FittedRequest, cost_of, fit, is_kept_there
-from recollect.gateway.keeping import keep, keep_first
-from recollect.gateway.leaving_out import keep_out, recorded
-from recollect.gateway.measure import holds_files
-from recollect.gateway.refusals import AnswerStart, Refusal, is_failure
+from recollect.gateway.events import AnswerStart, Events, Refusal, is_event_stream, is_failure
+from recollect.gateway.fitting import (
+    ContextWindows,
+    FittedRequest,
+    answer_allowed,
+    cost_of,
+    fit,
+    holds_files,
+    is_kept_there,
+)
+from recollect.gateway.keeping import keep, keep_first, keep_out, recorded
 from recollect.gateway.scope import ATTEMPT, RequestScope, read_scope, without_ours
 from recollect.gateway.talk import Dialogue, HeardAnswer
 from recollect.gateway.threads import PlacedDialogue, RecentDialogues, Threads, answer_id
-from recollect.gateway.windows import ContextWindows, answer_allowed
 from recollect.gateway.wires import RESPONSES, Wire
 from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory

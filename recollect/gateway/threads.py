@@ -36,8 +36,8 @@ from recollect.gateway.aligning import (
     likeness_of,
     marks,
     with_answers,
+    without_forgotten,
 )
-from recollect.gateway.forgotten import without_forgotten
 from recollect.gateway.scope import RequestScope
 from recollect.gateway.talk import Dialogue
 from recollect.memory import Memory

@@ -11,7 +11,7 @@ from recollect.importers.records.forgotten import COUNT, without
 from recollect.importers.records.identity import tokens
 from recollect.importers.records.known import Chains, Known, Settled
 from recollect.importers.records.merge import MergePlan, plan
-from recollect.ingest.withheld import TITLE, Withheld
+from recollect.ingest.secrets import TITLE, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest

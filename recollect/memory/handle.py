@@ -212,7 +212,7 @@ class Handle:
 
     def as_left(self, value: T) -> T:
         """What comes in, without the secrets that were taken out of the memory."""
-        from recollect.ingest.withheld import Withheld
+        from recollect.ingest.secrets import Withheld
 
         with self.space.view() as view:
             return Withheld.read(view).out_of(value)

@@ -15,11 +15,9 @@ import recollect
 from benchmarks.generator import write_openai
 from recollect.answer.tools import TOOLS
 from recollect.context import ToolNames
-from recollect.context.choices import IndexStrategy, form_for
-from recollect.context.forms.base import FormBlock, in_blocks
-from recollect.context.forms.clustered import _by_vectors
-from recollect.context.forms.hierarchical import temporal
-from recollect.context.snippets import cut
+from recollect.context.index_forms import FormBlock, _by_vectors, in_blocks, temporal
+from recollect.context.relevant import cut
+from recollect.context.settings import IndexStrategy, form_for
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import NodeId

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.gateway.fitting import cost_of, fit
-from recollect.gateway.windows import ContextWindow
+from recollect.gateway.fitting import ContextWindow, cost_of, fit
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from tests.gateway.talking import Turn, body_of, check
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from recollect.gateway.events import Refusal
 from recollect.gateway.exchange import Endless, ProxiedExchange
-from recollect.gateway.refusals import Refusal
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.gateway.measure import cost_of_each, holds_files
-from recollect.gateway.refusals import AnswerStart, Refusal, read_refusal
-from recollect.gateway.windows import ContextWindow, ContextWindows, answer_allowed
+from recollect.gateway.events import AnswerStart, Refusal, read_refusal
+from recollect.gateway.fitting import ContextWindow, ContextWindows, answer_allowed, cost_of_each, holds_files
 from recollect.models.embedding.tokenizer import PROVIDER_FACTOR
 
 MODEL = ("http://host/v1", "m", "")

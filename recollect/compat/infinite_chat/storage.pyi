@@ -4,8 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from recollect.compat.infinite_chat.chat import InfiniteChat
-from recollect.compat.infinite_chat.records import ChatMessage, ChatToolCall, SearchResult
+from recollect.compat.infinite_chat.chat import ChatMessage, ChatToolCall, InfiniteChat, SearchResult
 from recollect.context.settings import IndexConfig
 from recollect.memory.async_derive import AsyncContext
 

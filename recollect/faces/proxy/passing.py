@@ -12,9 +12,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from recollect.faces.proxy import problems
-from recollect.gateway.events import is_event_stream
+from recollect.gateway.events import Refusal, is_event_stream
 from recollect.gateway.exchange import ProxiedExchange
-from recollect.gateway.refusals import Refusal
 
 
 @dataclass(slots=True)

@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.gateway.talk import (
+    Body,
     Dialogue,
     DialogueCall,
     DialogueMessage,
     DialogueResult,
     HeardAnswer,
+    Links,
     answered,
     assets,
+    before_words,
     output,
     own_of,
     prefilled,
     sources,
     words,
 )
-from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
 _SYSTEM, _TOOLS = ("system", "developer"), ("tool", "function")

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recollect.gateway.talk import (
+    Body,
     Dialogue,
     DialogueCall,
     DialogueMessage,
     DialogueResult,
     HeardAnswer,
+    Links,
     answered,
     assets,
+    before_words,
     ends_paragraph,
     output,
     own_of,
@@ -20,7 +23,6 @@ from recollect.gateway.talk import (
     sources,
     words,
 )
-from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
 
 

@@ -79,7 +79,7 @@ def _tell_people(run: Invocation, memory: Memory, done: Round) -> None:
 @contextmanager
 def alone(run: Invocation) -> Iterator[None]:
     """One of these a store is enough. Raises StoreBusy."""
-    from recollect.memory.background.lock import AVAILABLE, Lock, Taken, holder, lock_file
+    from recollect.memory.background.process import AVAILABLE, Lock, Taken, holder, lock_file
 
     if not AVAILABLE:
         yield

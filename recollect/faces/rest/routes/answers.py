@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path, Query, Request, Response
 
 from recollect.answer.results import Again, AnswerWords, AskAnswer, ChatAnswer, Report, SavedReport, Step, ToolUsed
-from recollect.context.brief.brief import Brief
+from recollect.context.briefing import Brief
 from recollect.context.result import Context
 from recollect.faces.http.events import answered, in_events
 from recollect.faces.http.once import ONCE
