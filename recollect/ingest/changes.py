@@ -254,18 +254,19 @@ class Changes(Writer):
             )
         )
 
-    def delete(self, message_ids: Sequence[NodeId]) -> None:
-        """Deletes softly: out of every search and count, kept in the record. Raises NotFound.
+    def delete(self, message_ids: Sequence[NodeId]) -> int:
+        """Deletes softly: out of every search and count, kept in the record; returns how many were not deleted before.
+        Raises NotFound.
 
         A conversation that loses its last message is deleted with it, and so is no longer found by its title.
         """
-        insist(lambda: self._mark(message_ids, deleted=True), "These messages are")
+        return insist(lambda: self._mark(message_ids, deleted=True), "These messages are")
 
-    def restore(self, message_ids: Sequence[NodeId]) -> None:
-        """Takes deletions back. Raises NotFound, InvalidInput for what was forgotten."""
-        insist(lambda: self._mark(message_ids, deleted=False), "These messages are")
+    def restore(self, message_ids: Sequence[NodeId]) -> int:
+        """Takes deletions back; returns of how many messages. Raises NotFound, InvalidInput for what was forgotten."""
+        return insist(lambda: self._mark(message_ids, deleted=False), "These messages are")
 
-    def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> None:
+    def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> int:
         with self._space.view() as view:
             messages = [_unforgotten(view, message_id) for message_id in message_ids]
             touched = list({message.conversation_id for message in messages})
@@ -295,6 +296,7 @@ class Changes(Writer):
                 tasks=queue.due(touched),
             )
         )
+        return sum(message.deleted != deleted for message in messages)
 
 
 def _unforgotten(view: View, message_id: NodeId) -> Message:

@@ -8,8 +8,7 @@ from functools import partial
 
 from recollect.derive.tasks import queue
 from recollect.importers.records.forgotten import COUNT, without
-from recollect.importers.records.identity import tokens
-from recollect.importers.records.known import Chains, Known, Settled
+from recollect.importers.records.identity import Chains, Known, Settled, tokens
 from recollect.importers.records.merge import MergePlan, plan
 from recollect.ingest.secrets import TITLE, Withheld
 from recollect.ingest.writer import Writer

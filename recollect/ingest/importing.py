@@ -13,14 +13,13 @@ from typing import BinaryIO, cast
 from recollect.errors import ImportProblem, InvalidInput, NotFound
 from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problem, Problems, Record
 from recollect.importers.documents.reading import reader_of
-from recollect.importers.driver import drafts, guarded
 from recollect.importers.formats.dump import Dump
-from recollect.importers.reading.archive import walk
-from recollect.importers.reading.growing import growing
+from recollect.importers.found import Unread, named, unread_kind
+from recollect.importers.reading.archive import growing, walk
+from recollect.importers.reading.lenient import drafts, guarded
 from recollect.importers.records.assemble import assemble, assemble_document
-from recollect.importers.records.known import Known
+from recollect.importers.records.identity import Known
 from recollect.importers.registry import FormatFiles, detect, importers, reader_named, shape_of
-from recollect.importers.unread import Unread, named, unread_kind
 from recollect.ingest import Ingest
 from recollect.ingest.conversations import Conversations, Planned, WrittenThreads
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread

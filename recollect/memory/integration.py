@@ -55,7 +55,6 @@ class Integration:
         """
         from recollect.ingest.requested import newest
 
-        self.handle.written()
         with self.handle.space.view() as view:
             mask = self.handle.masking.of(view)
             return [mask.all(one) for one in newest(view, limit, mask)]

@@ -1,6 +1,4 @@
-"""What of the files that agents write is kept out: sessions in certain folders, those that were marked, and whatever
-was said while recording was paused.
-"""
+"""What is left out of the files that agents write: folders, marked sessions, pauses, and sessions of memory tools."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from unicodedata import normalize
 
 from recollect.importers.base import Entry
-from recollect.importers.formats.claude_code.files import place_of
-from recollect.importers.reading.json_stream import lines
+from recollect.importers.formats.claude_code.claude_code import place_of
+from recollect.importers.reading.json import lines
 from recollect.record import NodeId, parse_time, stable_id
 
 if TYPE_CHECKING:
@@ -249,9 +247,6 @@ def _value(line: bytes) -> dict[str, Any]:
 def _time_of(told: dict[str, Any]) -> datetime | None:
     return next((moment for name in _TIMES if (moment := parse_time(told.get(name))) is not None), None)
 
-
-# Sessions that no person has held: memory tools let agents watch and sum up other sessions, and Recollect's own
-# memory would fill with what they say about what it holds already.
 
 _HEAD = 65_536
 #: Hidden folders in which memory tools let their agents run; who works *on* such a tool does so in a folder like any.

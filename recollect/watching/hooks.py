@@ -1,6 +1,4 @@
-"""The hooks that Claude Code calls, as they stand in its settings: at the start and the end of a session, and before it
-sums one up.
-"""
+"""The hooks that Claude Code calls: in its settings, and the events it sends."""
 
 from __future__ import annotations
 
@@ -86,8 +84,6 @@ def _without_ours(group: Any, keep: str | None) -> list[Any]:
 def _is_ours(hook: Any) -> bool:
     return isinstance(hook, dict) and _OURS.search(str(hook.get("command", ""))) is not None
 
-
-# What Claude Code tells a hook: which session, in which folder, and where its transcript is.
 
 #: A session that is resumed has its own words before it; one that begins, was cleared or summed up has not.
 _PROJECTS = "projects"  # the folder of all projects, with one for each

@@ -1,4 +1,4 @@
-"""What lies in a watched folder, and what has changed there since it was imported."""
+"""Which files in which folders are followed, and which states of them are imported."""
 
 from __future__ import annotations
 
@@ -56,9 +56,6 @@ def _files(folder: Path) -> Iterator[os.DirEntry[str]]:
                 waiting.append(entry.path)
             elif entry.is_file(follow_symlinks=False):
                 yield entry
-
-
-# Which state of which file is in the memory already, kept between runs so that only what has changed is read.
 
 
 class ImportedFiles:
@@ -133,9 +130,6 @@ class ImportedFiles:
         return [status.st_dev, status.st_ino]
 
 
-# Which folders are followed: those where Claude Code and Codex of this machine write, or those that are named.
-
-
 @dataclass(frozen=True, slots=True)
 class Watched:
     """A folder that is followed, and what it is called."""
@@ -160,8 +154,6 @@ def watched_folders(named: Sequence[str], home: Path, environment: Mapping[str, 
             raise InvalidInput(f"{folder} is a file.", hint=f"Name its folder, or import it: recollect import {folder}")
     return [Watched(folder.name, folder) for folder in dict.fromkeys(folders)]
 
-
-# Which sessions on this machine are not in the memory, and which of them their agent is about to delete.
 
 #: Days that Claude Code keeps a session from its last line on, unless its settings say otherwise.
 _PERIOD = 30

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import RecentMessages, asked, recent, system, talk
 from recollect.answer.chat.sources import opened, used
-from recollect.answer.chat.writing import FinishedTurn, TurnWriter, exchange
+from recollect.answer.chat.writing import FinishedTurn, exchange
 from recollect.answer.evidence import SourcePassage, Wanted, sources_of
 from recollect.answer.graph import NamedEntity, Neighbourhood
 from recollect.answer.references.rules import Resolution, resolve
@@ -30,6 +30,7 @@ from recollect.models.embedding.tokenizer import count_tokens_of
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import Said, talking
 from recollect.record import Conversation, NodeId
+from recollect.runtime.behind import TurnWriter
 from recollect.search.find import Find
 from recollect.search.query.request import MODES, one_of
 from recollect.store import Space

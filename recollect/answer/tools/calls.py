@@ -43,10 +43,11 @@ class Shared(Protocol):
     """What a memory's parts share, as far as the tools use it."""
 
     namespace: Namespace
-    space: Space
     clock: Callable[[], datetime]
     make_quality: Callable[[], TokenEmbedder]
 
+    @property
+    def space(self) -> Space: ...
     @property
     def embedder(self) -> Embedder: ...
     @property

@@ -41,7 +41,7 @@ from recollect.errors import StoreError
 from recollect.index.passages import node_passages
 from recollect.ingest.secrets import Withheld
 from recollect.memory.settings import usual_store
-from recollect.models.embedding.lazy import LazyEmbedder
+from recollect.models.embedding.choose import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
 from recollect.runtime.files import Address, Place, read_place
 from recollect.store import Change, View, Where

@@ -18,7 +18,7 @@ from recollect.context.settings import IndexConfig
 from recollect.errors import NotFound
 from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
-from recollect.record import Role, RoleName, iso, stable_id
+from recollect.record import NodeId, Role, RoleName, iso, stable_id
 from recollect.record import ToolCall as StoredCall
 from recollect.record.nodes import MessageChunk, ToolCallChunk
 from recollect.runtime.files import Address, read_place
@@ -126,6 +126,10 @@ def results_of(found: FoundText, further: Sequence[record.Message], query: str) 
 class InfiniteChat:
     """A conversation that is kept for ever, and given to a model by what it needs of it.
 
+    What is written goes into this conversation alone, which `conversation_id` names. What is found comes of the whole
+    memory that it is in, as in the specification, which has one conversation to a database: conversations that must
+    not see each other have a `namespace` of their own.
+
     `neo4j_uri` and `neo4j_auth` (user, password) name a server; without them it is the configured store, or the file
     `path`. `openai_key` is not needed: embeddings are made here, unless `embedder` names another. `index_config` holds
     the specification's settings; what it does not name comes from INDEX_… in the environment. The store is opened by
@@ -166,13 +170,12 @@ class InfiniteChat:
     ) -> str:
         """Stores a message, in chunks where it is long, and returns its id. Without a parent it follows the last one.
 
-        Raises InvalidInput, NotFound.
+        Raises InvalidInput, NotFound, also for a parent in another conversation.
         """
-        into = None if parent_id else self.conversation_id
         return self._memory.store_message(
             content,
             cast("RoleName", role),
-            conversation_id=into,
+            conversation_id=self.conversation_id,
             parent_id=parent_id,
             title=self._title,
             timestamp=timestamp,
@@ -181,19 +184,19 @@ class InfiniteChat:
 
     def store_tool_call(self, tool_name: str, arguments: Any, result: Any, message_id: str) -> str:
         """Stores a call of a tool with its result, in chunks where it is long, and returns its id. Raises NotFound."""
-        return self._memory.store_tool_call(tool_name, arguments, result, message_id).id
+        return self._memory.store_tool_call(tool_name, arguments, result, self._own(message_id)).id
 
     def update_message(self, id: str, new_content: str) -> None:
         """Gives a message other words; the old ones are kept. Raises NotFound, and InvalidInput for a chunk."""
-        self._memory.update_message(id, new_content)
+        self._memory.update_message(self._own(id), new_content)
 
     def delete_message(self, id: str) -> None:
         """Deletes a message softly. Raises NotFound."""
-        self._memory.delete(id)
+        self._memory.delete(self._own(id))
 
     def restore_message(self, id: str) -> None:
         """Takes a soft deletion back. Raises NotFound."""
-        self._memory.restore(id)
+        self._memory.restore(self._own(id))
 
     # --- what a model gets -----------------------------------------------------------------------------------------
     def prepare_context(self, current_message: str) -> str:
@@ -287,6 +290,16 @@ class InfiniteChat:
                     chunk_overlap=self.index_config.chunk_overlap,
                 )
             return self._opened
+
+    def _own(self, id: str) -> str:
+        """The id of something that is written to. Raises NotFound where it is another conversation, or in one."""
+        memory = self._memory
+        of = {one.conversation_id for one in memory.messages([id])}
+        if memory.integration.conversation_named(id) is not None:
+            of.add(NodeId(id))
+        if of - {self.conversation_id}:
+            raise NotFound(f"No message of this conversation has the ID {id}.")
+        return id
 
     def _asked_by(self, call: StoredCall) -> str:
         """The message for which a tool was called: results hang below it, one below the other."""

@@ -1,4 +1,4 @@
-"""Where text goes and how it looks: results on stdout, all else on stderr; styles and symbols where they are seen."""
+"""What is printed: results on stdout, notes on stderr, wrapped and styled for the terminal there is."""
 
 from __future__ import annotations
 

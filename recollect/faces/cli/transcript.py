@@ -1,4 +1,4 @@
-"""Messages as they were meant: tables with their columns in line, code that is not wrapped."""
+"""Conversations and documents as text, with matches marked; what is not chat is folded to a line."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollect.faces.cli.output import Output, cell_len, harmless, padded, shortened, within
-from recollect.faces.present.names import short, source_label, speaker, titled
+from recollect.faces.present.names import clock, day, number, short, source_label, speaker, titled
 from recollect.faces.present.results import DocumentRow
 from recollect.faces.present.state import LastDocument, LastHit
-from recollect.faces.present.times import clock, day, number
 from recollect.faces.present.views import as_json
 from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall
 from recollect.record.tree import place_in
@@ -51,8 +50,6 @@ def _table(rows: Sequence[str], width: int | None) -> Iterator[tuple[str, bool]]
             row_cells = [*cells(row), *[""] * columns][:columns]
             yield " | ".join(map(padded, row_cells, widths)).rstrip(), True
 
-
-# A conversation as text: who, when, what, with the matches marked and what is not chat folded to a line.
 
 _WIDEST = 100  # longer lines of prose are hard to read
 _INDENT = "  "

@@ -19,12 +19,9 @@ from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
 from recollect.errors import InvalidInput, NotAllowed, RecollectError
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.problems import TOO_DEEP, status_of
-from recollect.faces.http.scope import reach
-from recollect.faces.http.served import Served
-from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
-from recollect.faces.proxy.problems import failure, problem, vendor_of
+from recollect.faces.http.answers import TOO_DEEP, status_of
+from recollect.faces.http.scope import Memories, Served, reach
+from recollect.faces.proxy.passing import Begun, Streamed, begin_reading, failure, problem, vendor_of
 from recollect.faces.proxy.upstream import (
     NoKey,
     ProxiedPath,

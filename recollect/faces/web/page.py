@@ -1,4 +1,4 @@
-"""Drawing a page: a template in the frame that all pages share, the part of it that changed, or the same as JSON."""
+"""Pages made of templates, the files they load, addresses, redirects and problems."""
 
 from __future__ import annotations
 
@@ -209,9 +209,6 @@ def fragments(request: Request, template: str, names: Sequence[str], /, **contex
     return {name: "".join(drawn.blocks[name](values)) for name in names}
 
 
-# Going back to the page from which something was done.
-
-
 def back_to(address: str, page: str, *, at: str = "", **query: str) -> RedirectResponse:
     """The address of a state of a page, with more in its query, at an anchor; the page itself where the address is of
     another. What only that one answer should show (`edit`, `merge`, `forgotten`) is left out.
@@ -235,8 +232,6 @@ def back_to(address: str, page: str, *, at: str = "", **query: str) -> RedirectR
 
 _ONCE = frozenset({"edit", "merge", "forgotten", "done"})
 
-
-# What went wrong, as a page: the same words that programs get as problem details.
 
 _PROGRAMS = ("/api/", "/v1/", "/mcp", "/assets/")
 

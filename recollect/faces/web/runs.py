@@ -1,7 +1,10 @@
-"""Work that a page starts and can come back to: a question, research, an import. A thread each, told in events.
+"""Work that a page starts and can come back to: a question, research, an import.
 
 Whoever closes the page, goes back or loads it again finds the run where it is, and nothing is asked or paid for twice.
 Runs live as long as the server; what they made is in the memory.
+
+A page has each part of a run whole, whenever it is loaded. With a script it also gets the parts that have changed, as
+server-sent events; without one it loads itself again. Either way a part is a function of the state of the run.
 """
 
 from __future__ import annotations
@@ -224,9 +227,6 @@ def sources_known(request: Request, memory: Memory) -> list[str]:
 
     run = runs_of(request).fresh("sources", str(memory.namespace), work, seconds=60.0, patience=0.3)
     return run.result or []
-
-
-# A run as a page shows it: parts that are drawn from its state, sent again when they change.
 
 
 @asynccontextmanager

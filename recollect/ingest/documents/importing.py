@@ -10,10 +10,10 @@ from pathlib import Path
 
 from recollect.errors import InvalidInput, NotFound
 from recollect.importers.base import Entry, Problem, Problems
-from recollect.importers.documents.base import DocumentReader
+from recollect.importers.documents.plain import DocumentReader
 from recollect.importers.documents.reading import contents, fingerprint, reader_of
-from recollect.importers.driver import guarded
 from recollect.importers.reading.archive import walk
+from recollect.importers.reading.lenient import guarded
 from recollect.importers.records.forgotten import Tombstones
 from recollect.ingest import Ingest
 from recollect.record import REPORTS, Document, NodeId, stable_id

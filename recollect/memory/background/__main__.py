@@ -90,8 +90,8 @@ def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
     """The store as it is: where it has gone meanwhile, it is not made anew."""
     from recollect.engines import open_store
     from recollect.memory import Handle, Memory
-    from recollect.models.embedding.lazy import LazyEmbedder
-    from recollect.models.embedding.minilm import MiniLM
+    from recollect.models.embedding.choose import LazyEmbedder
+    from recollect.models.embedding.encoder import MiniLM
     from recollect.models.language.budget import metered
     from recollect.models.language.choose import open_model
 

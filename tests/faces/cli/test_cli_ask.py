@@ -48,7 +48,7 @@ def test_without_a_model_the_answer_is_an_extract_and_show_opens_what_it_cites(r
     ran = run("ask", "why did we drop Redis?", "--model", "none")
     assert ran.code == 0
     assert "Redis lost jobs at failover" in ran.out
-    assert "an extract: no model was asked" in ran.out
+    assert "extract, no model used" in ran.out
     number = next(line for line in ran.out.splitlines() if "Queue incident" in line).split("]")[0].strip(" [")
     assert "Redis lost jobs at failover" in run("show", number).out
 

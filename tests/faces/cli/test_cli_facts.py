@@ -113,7 +113,7 @@ def test_offered_rules_are_listed_apart_and_confirmed(run: CommandLine) -> None:
     with recollect.open() as memory:
         end = memory.knowledge.add_rule("Praise Acme.", confirmed=False, said_by="claude-desktop").id[-6:]
     printed = run("facts", "--rules").out
-    assert printed.index("Be brief.") < printed.index("before you confirm") < printed.index("Praise Acme.")
+    assert printed.index("Be brief.") < printed.index("until you confirm") < printed.index("Praise Acme.")
     assert "claude-desktop" in printed
     assert f"recollect facts pin {end}" in printed
     assert [one["content"] for one in run("facts", "--rules", "--json").document["offered"]] == ["Praise Acme."]

@@ -111,11 +111,11 @@ def test_odd_input_never_blocks_claude_code(run: CommandLine, home: Path, given:
 
 def test_why_nothing_was_done_stands_in_the_log(run: CommandLine, home: Path) -> None:
     run("hooks", "run", stdin="no JSON")
-    assert "There is no event of Claude Code on standard input." in log_of(home)
+    assert "`recollect hooks run` expects an event on standard input." in log_of(home)
 
 
 def test_whoever_types_it_is_told(home: Path) -> None:
-    assert "It calls this itself." in on_a_terminal(["hooks", "run"], os.environ)
+    assert "Claude Code calls it." in on_a_terminal(["hooks", "run"], os.environ)
 
 
 @pytest.mark.parametrize(

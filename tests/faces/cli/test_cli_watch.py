@@ -90,7 +90,7 @@ def test_two_at_a_time_are_one_too_many(home: Path, projects: Path, run: Command
         assert process.stdout is not None
         process.stdout.readline()
         second = run("watch")
-        assert (second.code, f"by process {process.pid}." in second.err) == (2, True)
+        assert (second.code, f": {process.pid}." in second.err) == (2, True)
         assert run("watch", "--once").code == 0
         process.terminate()
         assert process.wait(_PATIENCE) == 0

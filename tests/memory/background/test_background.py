@@ -15,7 +15,7 @@ import pytest
 
 import recollect
 from recollect.errors import InvalidInput
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import task_counts
 from recollect.memory.background import process as background
 from recollect.memory.background.process import (
     Lock,

@@ -15,21 +15,21 @@ _COMMANDS = {
     "research": ("answers", "Write a report on a question from your conversations, with headings and sources."),
     "show": ("reading", "Print a conversation, or a document."),
     "list": ("reading", "List the conversations, newest first."),
-    "summaries": ("summaries", "Show what conversations, days and topics come down to."),
-    "facts": ("knowledge", "List what is known, who said it and where, and correct it."),
-    "entities": ("knowledge", "List who and what is mentioned, and correct it."),
-    "graph": ("knowledge", "Show what an entity is related to, or how two are connected."),
+    "summaries": ("summaries", "Summarise conversations, days and topics."),
+    "facts": ("knowledge", "List known facts with their sources, and correct them."),
+    "entities": ("knowledge", "List the people and things you mention, and correct them."),
+    "graph": ("knowledge", "Show what someone or something is linked to, or how two are linked."),
     "relate": ("knowledge", "Add a relation between two people, places or things."),
-    "topics": ("summaries", "List what many conversations are about, or where one changes its subject."),
-    "timeline": ("summaries", "Show how much was said when, or what was talked about in a time."),
-    "context": ("chat", "Print what a model would be given to answer, and what it costs."),
-    "brief": ("chat", "Print what matters for work in a folder, for a coding agent."),
+    "topics": ("summaries", "List recurring topics, or where one conversation changes subject."),
+    "timeline": ("summaries", "Show activity by month, or what you discussed in a period."),
+    "context": ("chat", "Print the context a model would get, with its token count."),
+    "brief": ("chat", "Print a briefing on past work in a folder, for a coding agent."),
     "stats": ("reading", "Count what is in the memory, by kind and by source."),
-    "chat": ("chat", "Talk with a model that remembers, or get the passages without one."),
+    "chat": ("chat", "Chat with a model that remembers; without a model, get matching passages."),
     "serve": ("serving", "Serve the web pages, REST, MCP and the proxy from this machine."),
     "mcp": ("serving", "Serve the memory to Claude, Cursor, VS Code … over MCP, or set them up."),
     "watch": ("recording", "Follow the sessions of Claude Code and Codex, and import what is new within seconds."),
-    "hooks": ("recording", "Have Claude Code save its sessions here, and begin them with what matters."),
+    "hooks": ("recording", "Let Claude Code save its sessions here and start each with a briefing."),
     "pause": ("recording", "Record nothing until you resume, or for a time: 30m, 2h, 3 days."),
     "resume": ("recording", "Record again. What was said during the pause stays out."),
     "remember": ("importing", "Save a text as a message, or as a rule for every answer."),
@@ -40,9 +40,9 @@ _COMMANDS = {
     "drop": ("storage", "Remove a whole namespace for good, with its name."),
     "backup": ("storage", "Copy the whole memory to a file, and verify the copy."),
     "export": ("storage", "Write everything in the namespace to a file, as JSON Lines."),
-    "worker": ("background", "Make summaries, facts and quality vectors of what is new."),
-    "tasks": ("background", "List what the worker has still to do, and what failed."),
-    "embed": ("background", "Build the quality mode: slower to build, better results."),
+    "worker": ("background", "Build summaries, facts and quality vectors for new messages."),
+    "tasks": ("background", "List pending and failed background tasks."),
+    "embed": ("background", "Build the quality index now: takes longer, finds more."),
     "reindex": ("storage", "Rebuild the search index from the messages."),
     "check": ("storage", "Look for damage, and repair it with --repair."),
     "demo": ("status", "Try it out on a sample archive."),
@@ -60,17 +60,17 @@ def load(name: str) -> Command:
     return command
 
 
-def meant(word: str) -> str:
+def command_named(word: str) -> str:
     """The command that is meant. Raises WrongUsage."""
     if word in SUMMARIES:
         return word
     from difflib import get_close_matches
 
-    from recollect.faces.cli.invocation import typed
+    from recollect.faces.cli.invocation import shell_quoted
 
     near = get_close_matches(word, SUMMARIES, 1)
     advice = f" Did you mean {near[0]}?" if near else ""
-    hint = f"To look for the word: {PROGRAM} search {typed(word)}"
+    hint = f"To look for the word: {PROGRAM} search {shell_quoted(word)}"
     raise WrongUsage(f'No command "{word}".{advice}', hint=hint)
 
 

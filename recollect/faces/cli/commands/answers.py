@@ -1,4 +1,4 @@
-"""What `ask`, `research` and `chat` share: what is asked, who answers and pays, words as they come, what it took."""
+"""`recollect ask` and `research`: answers and reports with their sources."""
 
 from __future__ import annotations
 
@@ -6,16 +6,26 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.answer.ask import NO_QUESTION
 from recollect.answer.research import NO_QUESTION as NOTHING_TO_RESEARCH
 from recollect.errors import InvalidInput
-from recollect.faces.cli.commands.search import told_empty
+from recollect.faces.cli.commands.search import print_empty_hint
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import FILTERS, IN, MODE, MODEL, NO_BACKGROUND, period, words_of
 from recollect.faces.cli.output import Output, harmless
-from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.cli.parser import (
+    FILTERS,
+    IN,
+    MODE,
+    MODEL,
+    NO_BACKGROUND,
+    Arguments,
+    Command,
+    Option,
+    one_of,
+    period,
+    whole,
+    words_of,
+)
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
@@ -28,7 +38,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def tell_destination(run: Invocation, spec: str, what: str = "this question") -> None:
+def print_destination(run: Invocation, spec: str, what: str = "this question") -> None:
     """Says what is sent where, before it is; where nobody chose a model and a key was found, how to choose one."""
     import os
 
@@ -45,7 +55,9 @@ def tell_destination(run: Invocation, spec: str, what: str = "this question") ->
         out.note(out.dim(f"{variable} is not used unasked. To have a model answer: recollect config model {found}"))
 
 
-def told(out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]) -> tuple[T, bool]:
+def print_stream(
+    out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]
+) -> tuple[T, bool]:
     """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
     whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
     """
@@ -87,8 +99,6 @@ def summary(out: Output, made: AskAnswer | Report, sources: str, unmodelled: str
     return out.dotted(*shown)
 
 
-# `recollect ask`: an answer from one's own conversations, with the messages that prove it.
-
 _INTENTS = ("retrieval", "qa", "decision", "code-lookup", "synthesis")
 _QUOTED = 60  # characters of a quotation beside its source
 
@@ -113,11 +123,13 @@ def ask(
     environment is not used unasked. Without a model the answer is an extract, in the words of your conversations, and
     nothing leaves this machine. Exit code 1: your conversations do not say.
     """
+    from recollect.answer.ask import NO_QUESTION
+
     asked = words_of(question, NO_QUESTION)
     period(since, until, before)  # what is wrong with them is told in the words of the options
     spec = run.answering_model(model)
     memory, out = run.existing_memory(), run.out
-    tell_destination(run, spec)
+    print_destination(run, spec)
     from recollect.search.query.request import Filters
 
     filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
@@ -135,15 +147,15 @@ def _told(run: Invocation, events: Generator[AskEvent, None, None]) -> AskAnswer
     from recollect.answer.results import AskAnswer
 
     out = run.out
-    answer, said = told(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
-    if not said and not answer.known and told_empty(run):
+    answer, said = print_stream(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
+    if not said and not answer.known and print_empty_hint(run):
         return answer
     out.line() if said else out.line(harmless(answer.text))
     for citation in answer.citations:
         out.line(out.dim(f"  {_source(out, citation)}"))
     sources = number(len(answer.citations), "source")
     hint = "recollect show 1" if answer.citations else ""
-    out.line(out.dim(summary(out, answer, sources, "an extract: no model was asked", hint)))
+    out.line(out.dim(summary(out, answer, sources, "extract, no model used", hint)))
     for note in answer.notes:
         out.note(note)
     return answer
@@ -174,7 +186,7 @@ ASK = Command(
         IN,
         Option(
             ("--intent",),
-            "The kind of answer, where the question does not tell it.",
+            "Force the kind of answer: qa, decision, code-lookup, synthesis, retrieval.",
             "KIND",
             read=one_of(*_INTENTS),
             values=_INTENTS,
@@ -185,8 +197,6 @@ ASK = Command(
     Arguments("QUESTION|-", "question", required=True, several=True, dashes=True),
 )
 
-
-# `recollect research`: a report on a question that takes several searches, with its sources, saved in the memory.
 
 _LEAST_TOKENS, _MOST_ROUNDS = 6_000, 5
 
@@ -226,14 +236,14 @@ def research(
 
     filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
     if resume and filters.given:
-        raise InvalidInput("--resume goes on with the filters that the research was begun with.")
+        raise InvalidInput("--resume uses the filters the research was started with.")
     period(since, until, before)  # what is wrong with them is told in the words of the options
     if no_background:
         run.without_background()
     asked = words_of(question, None if resume else NOTHING_TO_RESEARCH)
     spec = run.answering_model(model)
     memory = run.existing_memory()
-    tell_destination(run, spec)
+    print_destination(run, spec)
     options: dict[str, Any] = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
     if resume:
         options["resume"], asked = asked or True, ""
@@ -270,13 +280,13 @@ def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) 
             out.note(out.dim(harmless(f"{event.name}: {event.detail}")))
         return event if isinstance(event, Report) else None
 
-    report, said = told(out, events, tell)
-    if not said and not report.known and told_empty(run):
+    report, said = print_stream(out, events, tell)
+    if not said and not report.known and print_empty_hint(run):
         return report
     out.line() if said else out.line(harmless(report.text))
     hint = f"saved: recollect show {short(report.id)}" if report.known else ""
     sources = number(len(report.citations), "source")
-    out.note(out.dim(summary(out, report, sources, "quoted: no model wrote it", hint)))
+    out.note(out.dim(summary(out, report, sources, "extract, no model used", hint)))
     for note in report.notes:
         out.note(note)
     return report
@@ -318,13 +328,13 @@ RESEARCH = Command(
         MODE,
         Option(
             ("--rounds",),
-            "How often it looks: 1 looks once, 2 again for what is missing. 2 unless given.",
+            "Search rounds; 2 searches again for gaps. 2 unless given.",
             "N",
             read=whole(1, _MOST_ROUNDS),
         ),
         Option(("--calls",), "Calls of the model at most; 6 unless given.", "N", read=whole(1)),
         Option(("--tokens",), "Tokens of the model at most; 40,000 unless given.", "N", read=whole(_LEAST_TOKENS)),
-        Option(("--seconds",), "After that nothing new is begun but the report; 180 unless given.", "N", read=whole(1)),
+        Option(("--seconds",), "After this long, start nothing but the report; 180 unless given.", "N", read=whole(1)),
         Option(("--resume",), "Continue what was interrupted.", default=False),
         Option(("--list",), "List the reports, and what was interrupted.", name="list_", default=False),
         NO_BACKGROUND,

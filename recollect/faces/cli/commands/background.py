@@ -1,4 +1,4 @@
-"""`recollect tasks`: what the worker has to do, is doing, or has given up."""
+"""`recollect worker`, `tasks` and `embed`: the work that is otherwise done in the background."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
-from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import limit
+from recollect.faces.cli.invocation import Invocation, interrupted, on_interrupt, progress
 from recollect.faces.cli.output import Output, padded
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.cli.progress import interrupted, on_interrupt, progress
-from recollect.faces.present.indexed import index_state
-from recollect.faces.present.names import short
+from recollect.faces.cli.parser import Arguments, Command, Option, limit, whole
+from recollect.faces.present.names import moment_after, number, percent, short
 from recollect.faces.present.results import TaskView
-from recollect.faces.present.times import moment_after, number, percent
+from recollect.faces.present.status import index_state, task_counts
 from recollect.faces.present.views import as_json
-from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.tasks.runs import Backlog
     from recollect.derive.worker import Done
-    from recollect.faces.cli.progress import Report
+    from recollect.faces.cli.invocation import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task
 
@@ -38,7 +34,7 @@ _TOLD = {"dead": "failed", "leased": "in work", "due": "to do", "later": "later"
 
 
 def tasks(run: Invocation, ids: list[str] | None = None, retry: bool = False, limit: int = _LIMIT) -> int:
-    """List what the worker has still to do, and what failed.
+    """List pending and failed background tasks.
 
     A task that fails is tried again later, each time after a longer pause, and given up after some attempts. With
     --retry what was given up is tried again: all of it, or the tasks whose ids you give.
@@ -113,16 +109,13 @@ TASKS = Command(
 )
 
 
-# `recollect embed`: builds the quality mode.
-
-
 def embed(run: Invocation, limit: int | None = None) -> int:
-    """Build the quality mode: slower to build, better results.
+    """Build the quality index now: takes longer, finds more.
 
     A small model that comes with the package reads every message once, newest first. You can search meanwhile, and
     interrupt it at any time: the next run continues where this one stopped.
     """
-    from recollect.faces.present.indexed import is_missing
+    from recollect.faces.present.status import is_missing
 
     memory = run.existing_memory()
     if is_missing(memory.upkeep.index(), memory.upkeep.stats().messages):
@@ -147,10 +140,7 @@ EMBED = Command(
 )
 
 
-# What a model will be asked and what that will cost, told before it is asked.
-
-
-def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
+def print_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not run.json:
@@ -158,7 +148,7 @@ def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
             run.out.note(line)
 
 
-def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
+def print_dry_run(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
@@ -194,9 +184,6 @@ def _rounded(cost: float) -> str:
     return f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}"
 
 
-# What to do about what is not ready yet: the search index, the background work.
-
-
 def index_advice(info: IndexInfo, messages: int, out: Output) -> str:
     """The state of the search index in sentences, with what to do; empty where there is nothing to say."""
     state = index_state(info, messages)
@@ -225,9 +212,6 @@ def is_at_work(run: Invocation) -> bool:
     return is_working(run.store, run.places.state)
 
 
-# `recollect worker`: does in the foreground what is otherwise done in the background.
-
-
 def worker(
     run: Invocation,
     once: bool = False,
@@ -236,7 +220,7 @@ def worker(
     dry_run: bool = False,
     model: str | None = None,
 ) -> int:
-    """Make summaries, facts and quality vectors of what is new.
+    """Build summaries, facts and quality vectors for new messages.
 
     Works until you interrupt it, or with --once until nothing is left to do; in all namespaces, or in the one that
     --namespace names. --once exits with 1 if tasks have failed for good. --rebuild derives everything anew from the
@@ -259,8 +243,8 @@ def worker(
     if dry_run and rebuild:
         raise InvalidInput("--dry-run cannot be combined with --rebuild.", hint="Leave out one of them.")
     if dry_run:
-        return show_backlog(run, memory, wanted)
-    tell_backlog(run, memory, wanted)
+        return print_dry_run(run, memory, wanted)
+    print_backlog(run, memory, wanted)
     with _alone(run), interrupted() as told, _progress(run) as report:
         if not once and not run.json:
             run.out.note("Working. Ctrl-C to stop.")
@@ -339,9 +323,7 @@ WORKER = Command(
     (
         Option(("--once",), "Stop when nothing is left to do.", default=False),
         Option(("--rebuild",), "Derive everything anew from the messages.", default=False),
-        Option(
-            ("--dry-run",), "Tell what the model would be asked and what it would cost, and ask nothing.", default=False
-        ),
+        Option(("--dry-run",), "Show what the model would be asked and the cost, and ask nothing.", default=False),
         Option(("--model",), "The language model to ask, within the daily budget; none: rules.", "NAME"),
         Option(("--stop",), "Stop the worker that runs in the background.", default=False),
     ),

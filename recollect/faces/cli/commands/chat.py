@@ -1,4 +1,4 @@
-"""`recollect chat`: a conversation with a model that remembers, typed line by line or asked once."""
+"""`recollect chat`, `context` and `brief`: conversations with a model, and what a model is given."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from recollect.context.settings import LEAST_TOKENS
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.faces.cli.commands.answers import tell_destination, told
+from recollect.faces.cli.commands.answers import print_destination, print_stream
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import MODE, MODEL, NO_BACKGROUND, words_of
 from recollect.faces.cli.output import harmless
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.present.names import short, speaker, titled
-from recollect.faces.present.times import day
+from recollect.faces.cli.parser import MODE, MODEL, NO_BACKGROUND, Arguments, Command, Option, whole, words_of
+from recollect.faces.present.names import day, short, speaker, titled
 
 if TYPE_CHECKING:
     from recollect.answer.evidence import SourcePassage
@@ -46,7 +44,7 @@ def chat(
     no_tools: bool = False,
     no_background: bool = False,
 ) -> int:
-    """Talk with a model that remembers, or get the passages without one.
+    """Chat with a model that remembers; without a model, get matching passages.
 
     A TEXT is answered once; without one you type line by line, and end with /quit. It goes on with the last
     chat, unless --in names another conversation or --new begins one. The model is the one of --model, else of the
@@ -63,13 +61,13 @@ def chat(
     talk = ChatRun(run, memory, asked, _conversation(run, memory, in_, new=new))
     if text:
         question = words_of(text)
-        tell_destination(run, spec)
+        print_destination(run, spec)
         talk.once(question)
         return 0
     if run.json:
         raise InvalidInput("--json answers one question.", hint='Give it: recollect chat "…" --json')
     if spec or not run.chose_model:
-        tell_destination(run, spec, "what you type")
+        print_destination(run, spec, "what you type")
     if not spec:
         run.out.note(run.out.dim("No language model is set: you get the messages that may answer."))
     talk.tell_where()
@@ -165,7 +163,7 @@ class ChatRun:
                 out.note(out.dim(harmless(f"({event.name} {' '.join(event.arguments.split())[:80]})")))
             return event if isinstance(event, ChatAnswer) else None
 
-        answer, said = told(out, stream, tell)
+        answer, said = print_stream(out, stream, tell)
         self._tell(answer, said=said)
 
     def _tell(self, answer: ChatAnswer, *, said: bool) -> None:
@@ -247,8 +245,6 @@ CHAT = Command(
 )
 
 
-# `recollect context`: what a model would be given for a text, what it was given, and what it never is again.
-
 _NO_TEXT = ("There is no text.", 'Give one: recollect context "What did we decide about the API?"')
 
 
@@ -260,7 +256,7 @@ def context(
     last: bool = False,
     never: str | None = None,
 ) -> int:
-    """Print what a model would be given to answer, and what it costs.
+    """Print the context a model would get, with its token count.
 
     It holds the newest messages, summaries, facts, what answers, and an index of the rest, within a budget of tokens:
     10000, or INDEX_MAX_TOKENS in the environment. `-` alone reads the text from standard input. The context goes to
@@ -359,13 +355,11 @@ CONTEXT = Command(
 )
 
 
-# `recollect brief`: what a coding agent is told at the start of a session in a folder.
-
 _TOKENS, _LEAST = 1_500, 200
 
 
 def brief(run: Invocation, folder: str | None = None, budget: int = _TOKENS) -> int:
-    """Print what matters for work in a folder, for a coding agent.
+    """Print a briefing on past work in a folder, for a coding agent.
 
     How the last session in FOLDER (without it: this one) ended, what was left open, what is known from the sessions
     there, and a line about each one before, within a budget of tokens. Sessions belong to a folder where they ran in

@@ -1,17 +1,15 @@
-"""`recollect facts`: what is held true, who said so and where; and correcting it."""
+"""`recollect facts`, `entities`, `graph` and `relate`: what is known, and corrections by hand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from recollect.faces.cli.commands.search import none_found
+from recollect.faces.cli.commands.search import print_none_yet
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import limit, period
 from recollect.faces.cli.output import harmless, padded
-from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
-from recollect.faces.present.names import short
-from recollect.faces.present.times import day, number
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, limit, one_of, period, whole
+from recollect.faces.present.names import day, number, short
 from recollect.text.language import addressed
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ def facts(
     rules: bool = False,
     limit: int = _LIMIT,
 ) -> int:
-    """List what is known, who said it and where, and correct it.
+    """List known facts with their sources, and correct them.
 
     ABOUT names whom or what it concerns ("me", "Luna"); without it everything is listed, the newest first. Each fact is
     followed by who said it, when, and the message that proves it, which `recollect show` opens. --as-of asks what was
@@ -68,7 +66,7 @@ def facts(
     if not run.in_json(lambda: {"facts": found[:limit], "more": len(found) > limit}):
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
-            none_found(run, memory, "No facts match." if words or as_of else "No facts yet.")
+            print_none_yet(run, memory, "No facts match." if words or as_of else "No facts yet.")
     return 0 if found else 1
 
 
@@ -79,7 +77,7 @@ def _rules(run: Invocation) -> int:
         for rule in rules:
             _print_fact(run.out, rule)
         if offered:
-            run.out.line(run.out.dim("Heard, and not followed before you confirm it:"))
+            run.out.line(run.out.dim("Heard, but not followed until you confirm it:"))
         for rule in offered:
             _print_offered(run.out, rule)
         if not rules and not offered:
@@ -125,7 +123,7 @@ def _correct(run: Invocation, action: str, ids: list[str], to: str | None, value
 def _forgotten(run: Invocation, fact_id: str) -> int:
     if not run.in_json(lambda: {"done": "forget", "id": fact_id}):
         undo = run.out.hint(f"recollect facts undo {short(fact_id)}")
-        run.out.line(run.out.joined("It will not be drawn from these messages again.", f"To undo: {undo}"))
+        run.out.line(run.out.joined("It will not be derived from these messages again.", f"To undo: {undo}"))
     return 0
 
 
@@ -170,8 +168,8 @@ FACTS = Command(
         "recollect facts --rules",
     ),
     (
-        Option(("--as-of",), "What was believed then: 2025-03, 2025-03-14, last spring …", "TIME"),
-        Option(("--history",), "Print what held before as well.", default=False),
+        Option(("--as-of",), "Show what was believed then: 2025-03, 2025-03-14, last spring …", "TIME"),
+        Option(("--history",), "Include earlier values.", default=False),
         Option(("--to",), "With edit: the fact in your words.", "TEXT"),
         Option(("--value",), "With edit: the right value.", "VALUE"),
         Option(("--rules",), "List your rules for every answer, and those to confirm.", default=False),
@@ -180,8 +178,6 @@ FACTS = Command(
     Arguments("ABOUT|ACTION", "what", several=True, values=_ACTIONS),
 )
 
-
-# `recollect entities`: who and what is mentioned, and corrections by hand.
 
 _TYPES = (
     "person", "animal", "place", "organisation", "technology", "project", "product", "work", "event", "concept",
@@ -197,7 +193,7 @@ def entities(
     name: str | None = None,
     limit: int = _LIMIT,
 ) -> int:
-    """List who and what is mentioned, and correct it.
+    """List the people and things you mention, and correct them.
 
     The most salient come first: those that are mentioned often and lately. With a NAME: its other names, and why they
     are taken for the same.
@@ -219,7 +215,7 @@ def entities(
     if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
-            none_found(run, memory, "No entities match." if type else "No entities yet.")
+            print_none_yet(run, memory, "No entities match." if type else "No entities yet.")
     return 0 if found else 1
 
 
@@ -294,13 +290,11 @@ ENTITIES = Command(
 )
 
 
-# `recollect graph`: what an entity is related to, or how two are connected.
-
 _GRAPH_LIMIT = 20
 
 
 def graph(run: Invocation, names: list[str], depth: int = 1, limit: int = _GRAPH_LIMIT, past: bool = False) -> int:
-    """Show what an entity is related to, or how two are connected.
+    """Show what someone or something is linked to, or how two are linked.
 
     Relations of people, places and work are facts, with the time since which they hold; --past shows what no longer
     holds as well. Other relations are plain statements in messages, and MENTIONED_WITH is what the same messages
@@ -328,7 +322,7 @@ def _print_graph(run: Invocation, found: Graph) -> None:
     out = run.out
     out.line(title(found.center, out))
     if not found.relations:
-        out.line("Nothing is related to it.")
+        out.line("Nothing is linked to it.")
     for relation in found.relations:
         out.line(f"  {line(run, relation)}")
 
@@ -357,14 +351,11 @@ GRAPH = Command(
     ('recollect graph "Maria Lopez"', "recollect graph Next.js SEO"),
     (
         Option(("--depth",), "Steps around the entity.", "N", default=1, read=whole(1, 3)),
-        Option(("--past",), "Also relations that no longer hold.", default=False),
+        Option(("--past",), "Include links that no longer hold.", default=False),
         limit(_GRAPH_LIMIT, "How many entities are shown.", 1000),
     ),
     Arguments("ENTITY", "names", required=True, several=True),
 )
-
-
-# `recollect relate`: adds a relation that no message says.
 
 
 def relate(

@@ -1,4 +1,4 @@
-"""`recollect summaries`: what conversations, days and topics come down to."""
+"""`recollect summaries`, `topics` and `timeline`: what conversations are about, and when."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.commands.search import none_found, told_empty
+from recollect.faces.cli.commands.search import print_empty_hint, print_none_yet
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import TIMES, limit, period
 from recollect.faces.cli.output import harmless, wrapped_words
-from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import short, source_label, titled
+from recollect.faces.cli.parser import TIMES, Arguments, Command, Option, limit, one_of, period, whole
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.faces.present.summaries import SummarySection, summary_sections
-from recollect.faces.present.times import day, number
 from recollect.faces.present.views import as_json
 from recollect.record import utc_now
 
@@ -46,7 +44,7 @@ def summaries(
     limit: int = _LIMIT,
     parts: bool = False,
 ) -> int:
-    """Show what conversations, days and topics come down to.
+    """Summarise conversations, days and topics.
 
     The newest come first. CONVERSATION is one by its ID or title; without it, all are listed. A long conversation has
     summaries of its parts (l1: five to ten exchanges) and of three of these (l2); short ones have such in common.
@@ -73,7 +71,7 @@ def summaries(
         _print(run, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
         if not found:
             named = which or kind or since or until or before
-            none_found(run, memory, "No summaries match." if named else "There are no summaries yet.")
+            print_none_yet(run, memory, "No summaries match." if named else "There are no summaries yet.")
             if conversation is not None:
                 run.out.note("A conversation is summarised once it has more than 5 messages.")
     return 0 if found else 1
@@ -141,15 +139,13 @@ SUMMARIES = Command(
 )
 
 
-# `recollect topics`: what many conversations are about, the messages of a topic, the segments of a conversation.
-
 _TOPICS_LIMIT = 20
 
 
 def topics(
     run: Invocation, which: list[str] | None = None, conversation: str | None = None, limit: int = _TOPICS_LIMIT
 ) -> int:
-    """List what many conversations are about, or where one changes its subject.
+    """List recurring topics, or where one conversation changes subject.
 
     With a TOPIC (its label, a term of it, or the end of its id): its messages, the most typical first. With
     --conversation: the segments of that conversation, each a run of turns about one thing.
@@ -168,7 +164,7 @@ def topics(
     if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
         if not found:
-            none_found(run, memory, "No topics yet.")
+            print_none_yet(run, memory, "No topics yet.")
     return 0 if found else 1
 
 
@@ -223,15 +219,13 @@ TOPICS = Command(
 )
 
 
-# `recollect timeline`: how much was said when, topics by month, and the days of a time with their conversations.
-
 _TOPICS = 12
 _BAR = 40  # columns of the longest
 _NAMED = 4  # months of a topic that are all named
 
 
 def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TOPICS) -> int:
-    """Show how much was said when, or what was talked about in a time.
+    """Show activity by month, or what you discussed in a period.
 
     Without PERIOD: the months with how much was said in each, and the largest topics with the months in which something
     of them began. With one (2025-03, "last week", "2025-03-01 to 2025-03-14"): its days, the newest first, each with
@@ -257,7 +251,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         run.out.document(found)
     elif found.days or found.undated:
         _print_timeline(run.out, found)
-    elif not told_empty(run):
+    elif not print_empty_hint(run):
         run.out.line("Nothing was said yet.")
     return 0 if found.days or found.undated else 1
 

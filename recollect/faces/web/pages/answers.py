@@ -1,4 +1,4 @@
-"""Ask: a question above, an answer that comes word by word, and beside it the sentences that it rests on."""
+"""Ask and research: a question, and an answer or report with its sources beside it."""
 
 from __future__ import annotations
 
@@ -198,8 +198,6 @@ def _where(request: Request, run: WebRun) -> str:
 
 RUN_PAGES["ask"] = RunPage("ask.html", _PARTS, _view, _where, _still_holds)
 
-
-# Research: a question taken apart, looked up step by step, and written down as a report that is kept.
 
 _RESEARCH_FOLLOWING = {
     "": "Taking the question apart",

@@ -1,4 +1,4 @@
-"""A conversation, opened at what was sought in it: the matches marked, one after the other."""
+"""A conversation or a document, opened at a match, and a conversation as Markdown."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from starlette.responses import RedirectResponse, Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.names import source_label, titled
+from recollect.faces.present.names import clock, day, source_label, titled
 from recollect.faces.present.summaries import SummaryLine, summary_lines
-from recollect.faces.present.times import clock, day
 from recollect.faces.present.views import as_json
 from recollect.faces.web.page import address, json_response, page, wants_json
 from recollect.faces.web.views.messages import (
@@ -222,9 +221,6 @@ def _message_as_json(one: DisplayedMessage, places: Callable[[str], Any]) -> dic
     }
 
 
-# A conversation as a file of Markdown: what was said, by whom and when, on the path that is shown first.
-
-
 def as_markdown(thread: Thread) -> str:
     """The whole file."""
     return "\n".join(_lines(thread)) + "\n"
@@ -244,8 +240,6 @@ def _lines(thread: Thread) -> Iterator[str]:
         yield ""
         yield message.content.strip()
 
-
-# A document: a file of notes or of a project, opened at the place that was found.
 
 _LONGEST_MARK = 400  # characters of a line: some hold a whole document
 

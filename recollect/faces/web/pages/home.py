@@ -1,4 +1,4 @@
-"""The first page: search where something is remembered, else how to begin; the sample; which memory is looked at."""
+"""The first page, the status page, and what the newest requests of models were given."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from recollect.faces.http.scope import AllMemories, Scoped, ServedHere, reach, served
-from recollect.faces.present.indexed import index_state
 from recollect.faces.present.names import source_label
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import index_state, pause_words, task_counts
 from recollect.faces.web.page import PAGES, address, page, scope_of
 from recollect.faces.web.pages.importing import not_yet_in, state_of
 from recollect.faces.web.runs import WebRun, runs_of
@@ -48,7 +46,7 @@ def home(request: Request, memory: Scoped, served: ServedHere) -> Response:
     """Search; in an empty memory, how to begin."""
     if memory.conversations(limit=1) or any(True for _ in memory.documents()):
         return RedirectResponse(address("/search", request), 303)
-    from recollect.faces.present.found import found_labels
+    from recollect.faces.present.status import found_labels
     from recollect.importers.found import found_on_this_machine
 
     found = [] if reach(request) else found_on_this_machine(Path.home(), os.environ)
@@ -105,8 +103,6 @@ def export(request: Request, memory: Scoped, name: str) -> Response:
     headers = {"Content-Disposition": 'attachment; filename="conversation.md"'}
     return Response(as_markdown(thread), headers=headers, media_type="text/markdown; charset=utf-8")
 
-
-# Status: whether all is well, and what is stored, indexed, pending and spent.
 
 _FRESH, _PATIENCE = 30.0, 0.3  # seconds for which a probe counts, and that the page waits for one
 _TASKS = 10_000  # that are looked at
@@ -269,8 +265,6 @@ def _document(
         "models": [{"kind": one.kind, "model": one.model, "calls": one.calls, "cost": one.cost} for one in spent],
     }
 
-
-# The page that tells why something was in a prompt: what the newest requests were given, and what never is again.
 
 _GIVEN_SHOWN = 50  # requests
 _BY = {"proxy": "a client of the proxy", "wrap": "a wrapped client", "mcp": "a client of MCP", "hook": "a coding agent"}

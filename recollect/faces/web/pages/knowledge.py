@@ -1,4 +1,4 @@
-"""The page of facts: rules, and what holds now or held before with its proofs; corrected, pinned, merged, forgotten."""
+"""Facts, names and the graph between them, with corrections by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped, ServedHere
-from recollect.faces.present.times import day
+from recollect.faces.present.names import day
 from recollect.faces.web.page import back_to, page
 from recollect.faces.web.views.graph_drawing import AT_FIRST, MOST, GraphDrawing, draw_graph
 from recollect.faces.web.views.graph_layout import ENTITY_GROUPS, TOGETHER, SavedPositions, group_of, relation_words
@@ -187,8 +187,6 @@ def _places(memory: Memory, facts: Sequence[Fact]) -> dict[str, str]:
     return {message.id: message.conversation_id for message in memory.messages(sorted(ids))}
 
 
-# The graph: what lies around a name, as a picture and as a table; what two names have in common.
-
 _OFFERED = 12  # other names to start from
 _ROWS = 150
 _GRAPH_MESSAGES = 50  # that mention two names
@@ -340,8 +338,6 @@ def _row(relation: Relation, focus: Entity, times: Sequence[datetime]) -> TableR
     when = relation.when(day) or span
     return TableRow(relation_words(relation.name, backwards=backwards), other, relation, when)
 
-
-# Who and what is mentioned: the list of names, and all about one; named anew, merged, pinned, forgotten by hand.
 
 _EVERY = 50_000
 _ENTITIES_SHOWN = 100  # names of a page

@@ -1,4 +1,4 @@
-"""Before a search: examples from one's own data, and what was talked of lately."""
+"""The search page: results as you type; before a search, examples and the newest conversations."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.errors import InvalidInput, RecollectError, StoreError
-from recollect.faces.http.problems import status_of, told
+from recollect.faces.http.answers import status_of, told
 from recollect.faces.http.scope import Scoped, served
-from recollect.faces.present.empty_results import EmptyResults
+from recollect.faces.present.results import EmptyResults
 from recollect.faces.web.page import address, page, wants_json, wants_part
 from recollect.faces.web.views.search_results import LIMIT, SearchParameters, SearchResultsPage
 from recollect.memory import ConversationRow, Memory
@@ -98,8 +98,6 @@ class BeforeSearch:
             if question := next((one for one in whole if not _LEANS.match(one)), ""):
                 yield question
 
-
-# Search: what is remembered of it, typed; the messages, shown, as one types.
 
 router = APIRouter()
 

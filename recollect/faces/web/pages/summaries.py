@@ -1,4 +1,4 @@
-"""What a summary says, as a page shows it: quotations as quotations, with who said them and when."""
+"""The summaries of a conversation: of its parts (L1), and of several parts (L2)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from recollect.memory import Memory
     from recollect.record import Message
 
-
-# The story of a conversation: what it came down to, part by part (L1), and over several parts (L2).
 
 router = APIRouter()
 

@@ -1,4 +1,4 @@
-"""Months, quarters and years as the timeline names them: "2024-01", "2024-Q1", "2024"."""
+"""The timeline and topics: how much was said when, and about what."""
 
 from __future__ import annotations
 
@@ -94,8 +94,6 @@ class CalendarSpan:
         """As `Knowledge.days` takes it."""
         return f"{CalendarSpan(self.place)} to {CalendarSpan(self.place + self.length - 1)}"
 
-
-# Drawing topics over time: a column a month, a row a topic, a dot where something was said of it.
 
 _ROW, _BARS, _YEARS = 30, 52, 18  # heights
 _NAMES = 190  # the width of the names of rows, in the wide picture
@@ -240,8 +238,6 @@ def _row(
     return TopicRow(band, top + 14 if height > _ROW else middle + 4, top + height, dots)
 
 
-# The timeline: how much was said when, topics as bands, and the days of a month with what was talked about.
-
 router = APIRouter()
 
 _TOPICS = 12
@@ -328,8 +324,6 @@ def _as_json(whole: Timeline, chosen: CalendarSpan | None, days: list[Day]) -> d
         ],
     }
 
-
-# Topics: what many conversations are about, and the conversations of one.
 
 _TOPICS_TOPICS = 60
 _MESSAGES = 400  # of a topic, the most typical

@@ -199,8 +199,6 @@ class _Renderer(RendererHTML):
         return "<td>"
 
 
-# Marking in HTML what was sought in its text: words, or a quotation wherever tags cross it.
-
 Range = tuple[int, int]
 
 _TAG = re.compile(r"<[^>]*>")

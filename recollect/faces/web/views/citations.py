@@ -1,4 +1,4 @@
-"""The sources of an answer: messages and documents, grouped by conversation, with the exact sentence marked."""
+"""Answers and reports as a page shows them: steps so far, text with links, and sources."""
 
 from __future__ import annotations
 
@@ -140,8 +140,6 @@ def as_text(text: str, citations: Sequence[Citation]) -> str:
     return "\n".join(lines)
 
 
-# The text of an answer or report: Markdown as HTML, in which [1] is a link to the message that proves it.
-
 _OPEN, _CLOSE = "\ue020", "\ue021"  # where numbers stand, while the text is drawn
 _NO_SIGNS = {ord(_OPEN): None, ord(_CLOSE): None}
 _CITE = re.compile(r"(?<!\]\()\[(\d{1,3})\](?!\()")
@@ -200,9 +198,6 @@ def _within_line(found: re.Match[str]) -> str:
 
 def _spoken(found: re.Match[str]) -> str:
     return f"{found[1] or ''}**{found[2]}** "
-
-
-# What a question or research has done so far, in words, each step with what it took.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,9 @@
-"""What kinds of names a picture tells apart, by shape, colour and direction; and how relations are called."""
+"""Positions for a drawing of the graph: one name in the middle, each kind of name in a direction of its own.
+
+A name that has a position keeps it, also tomorrow (as ids and numbers beside the memory); a new one gets the nearest
+free one. The same names in the same order get the same positions. Lengths are pixels of a drawing at its natural size;
+y grows downwards.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +92,6 @@ def relation_words(relation: str, *, backwards: bool = False) -> str:
     plain = _WORDS.get(relation, relation.replace("_", " ").lower())
     return _INVERSE.get(relation, f"{plain} of") if backwards else plain
 
-
-# Where names stand in a picture of the graph: one in the middle, the others around it, each kind in its direction.
 
 Point = tuple[float, float]
 
@@ -242,8 +245,6 @@ def _cells(box: Box) -> Iterator[tuple[int, int]]:
         for y in range(math.floor(box[1] / _CELL), math.floor(box[3] / _CELL) + 1):
             yield x, y
 
-
-# The places that names had, so that a picture looks the same tomorrow. Beside the memory, as ids and numbers alone.
 
 _MOST = 300  # pictures; the one that was seen least recently goes first
 _LOCK = threading.Lock()

@@ -1,4 +1,4 @@
-"""Which way through a conversation's branches is shown, and where others leave it."""
+"""A conversation as a page shows it: its messages, branches, questions, and the strip beside them."""
 
 from __future__ import annotations
 
@@ -85,8 +85,6 @@ def _children(messages: Sequence[Message]) -> dict[NodeId | None, list[Message]]
             below.setdefault(message.parent_id, []).append(message)
     return below
 
-
-# A conversation as it is read: what was said, what lies folded beside it, and where it matches.
 
 #: So many messages are drawn at once, around the one at which the conversation opens.
 AT_ONCE = 120
@@ -308,8 +306,6 @@ def _gist(arguments: str) -> str:
 def _cut(text: str) -> tuple[str, bool]:
     return text[:_MOST_FOLDED], len(text) > _MOST_FOLDED
 
-
-# A conversation at a glance: one's questions down the left, and all of it as a strip down the right.
 
 _LONGEST = 160  # characters of a question
 _SEGMENTS = 24  # of the strip, each a link

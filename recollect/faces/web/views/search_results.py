@@ -1,4 +1,4 @@
-"""The bars above the results: what was said in each month, and how much of it matches, as links."""
+"""Search results as a page shows them: counts, filters, months, and the lines of each result."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from recollect.faces.present.names import SIGNALS, source_label
-from recollect.faces.present.times import matches, number, words_and_related
+from recollect.faces.present.names import SIGNALS, matches, number, source_label, words_and_related
 from recollect.faces.web.page import address
 from recollect.search.query.request import Filters
 from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why
@@ -126,8 +125,6 @@ def _label(start: int, step: int) -> str:
         return f"{_MONTHS[month]} to {_MONTHS[month + 2]} {year}"
     return str(year) if step == 12 else f"{year} to {year + 9}"
 
-
-# What a page of results shows: counts, filters, months, the lines of each result; or what would find something.
 
 LINES = 3  # of each result
 
@@ -325,8 +322,6 @@ class SearchResultsPage:
             if chosen or kind in _ALWAYS or kind in {*self.facets.kinds, *self.facets.related.kinds}:
                 yield Choice(label, count or None, self.url(kind=(kind,) if kind else ()), chosen)
 
-
-# What a search page is asked for.
 
 LIMIT = 10  # results of a page
 
