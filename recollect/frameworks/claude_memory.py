@@ -18,8 +18,7 @@ from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-from recollect.frameworks.records import Records
-from recollect.frameworks.users import synced
+from recollect.frameworks.records import Records, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.record import Document, NodeId

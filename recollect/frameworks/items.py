@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recollect.frameworks.users import SESSION, USER, place, synced
+from recollect.frameworks.records import SESSION, USER, place, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal

@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from recollect.memory import Memory
-from recollect.record import HIDDEN, Document, NodeId, stable_id
+from recollect.memory.async_memory import AsyncMemory
+from recollect.record import HIDDEN, Document, NodeId, namespace_part, stable_id
 from recollect.store import Where
 from recollect.text.clean import clean_text, clean_title
 
@@ -118,3 +119,26 @@ def plain(query: str) -> str:
 
 def _is_there(record: Document) -> bool:
     return not record.erased and _GONE not in record.metadata
+
+
+# Whose memory an adapter reads and writes: a namespace for each user, so that nobody is told another's facts.
+
+USER, SESSION = "user", "session"
+
+
+def synced(memory: Memory | AsyncMemory) -> Memory:
+    """The memory itself, whichever face of it a program holds."""
+    return memory.sync if isinstance(memory, AsyncMemory) else memory
+
+
+def place(memory: Memory, *names: str) -> str:
+    """The namespace below a memory's own that these names make; other names make another one."""
+    return "/".join([str(memory.namespace), *map(namespace_part, names)])
+
+
+def below(memory: Memory, *kinds: str) -> Iterator[Memory]:
+    """The memories below a memory's own whose first name is one of these."""
+    heads = tuple(f"{place(memory, kind)}/" for kind in kinds)
+    for name in memory.upkeep.namespaces():
+        if name.startswith(heads):
+            yield memory.beside(name)

@@ -77,13 +77,13 @@ class Background(Protocol):
         ...
 
 
-class Part(Protocol):
+class FacadePart(Protocol):
     """A part of the façade: calls on one handle."""
 
     handle: Handle
 
 
-S = TypeVar("S", bound=Part)
+S = TypeVar("S", bound=FacadePart)
 
 
 def writes(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
@@ -218,7 +218,7 @@ class Handle:
 
     def as_left(self, value: T) -> T:
         """What comes in, without the secrets that were taken out of the memory."""
-        from recollect.ingest.withheld import Withheld
+        from recollect.ingest.secrets import Withheld
 
         with self.space.view() as view:
             return Withheld.read(view).out_of(value)

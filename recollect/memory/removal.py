@@ -124,7 +124,7 @@ class Removal:
         hand about their facts and entities; returns how many. Interrupted, both have them: moving again completes it.
         What comes in meanwhile stays here, and whoever moves the same at once has done it.
         """
-        from recollect.ingest.moving import copy
+        from recollect.ingest.forget import copy
 
         there = self.handle.beside(to)
         moved = copy(self.handle.space, there.space, there.ingest, [NodeId(one) for one in ids])

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from recollect.importers.records.assemble import chunks_of
 from recollect.importers.records.forgotten import COUNT, Tombstones, of_dump
 from recollect.importers.records.merge import replaced, updated
-from recollect.ingest.drawn import DRAWN_FROM
-from recollect.ingest.withheld import WITHHELD, Withheld
+from recollect.ingest.changes import DRAWN_FROM
+from recollect.ingest.secrets import WITHHELD, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
 from recollect.store import Change
