@@ -20,8 +20,7 @@ from typing import Any
 
 import recollect.memory
 from recollect.errors import InvalidInput, NotFound
-from recollect.frameworks.records import plain
-from recollect.frameworks.users import USER, below, place, synced
+from recollect.frameworks.records import USER, below, place, plain, synced
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal
 from recollect.record import Conversation, Message, NodeId, Version, iso, stable_id
@@ -51,7 +50,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class Memory:
+class Mem0Memory:
     """Memories of users, agents and runs, in namespaces below that of a `recollect.Memory`. Those that 0.2.0 kept
     together are moved there when it is opened.
     """
@@ -152,16 +151,21 @@ class Memory:
         words = plain(query)
         if not words:
             raise InvalidInput("There is nothing to search for.", hint="Give some words.")
-        results = []
+        narrowed = _narrowed(filters or {})
+        results: list[dict[str, Any]] = []
         for memory in self._within(filters or {}):
-            hits = memory.search(words, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
-            for hit in hits:
-                score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
-                # The same words in another scope, or with other metadata, are a memory of their own.
-                same = [hit.best.message, *memory.messages(hit.best.copies)]
-                for message in filter(passes, same) if score >= threshold else ():
-                    item = memory.integration.masked(_item(message)) | {"score": round(score, 4)}
-                    results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
+            offset: int | None = 0
+            wanted = len(results) + top_k
+            while offset is not None and len(results) < wanted:  # the filters may pass none of a page
+                hits = memory.search(words, group_by="message", limit=_MOST, offset=offset, conversation=narrowed)
+                offset = hits.next
+                for hit in hits:
+                    score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
+                    # The same words in another scope, or with other metadata, are a memory of their own.
+                    same = [hit.best.message, *memory.messages(hit.best.copies)]
+                    for message in filter(passes, same) if score >= threshold else ():
+                        item = memory.integration.masked(_item(message)) | {"score": round(score, 4)}
+                        results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
         results.sort(key=lambda item: -item["score"])
         return {"results": results[:top_k]}
 
@@ -378,3 +382,7 @@ def _item(message: Message) -> dict[str, Any]:
     item |= {name: own[name] for name in _OWN if own.get(name) is not None}
     others = {name: value for name, value in own.items() if name not in _OWN}
     return item | ({"metadata": others} if others else {})
+
+
+#: The name that mem0 has for it.
+Memory = Mem0Memory

@@ -40,8 +40,7 @@ class Answering:
     ) -> ContextBuilder:
         """What builds every context: of `prepare_context`, of chats, of the proxy and of MCP."""
         from recollect.context.building import ContextBuilder
-        from recollect.context.choices import ToolNames
-        from recollect.context.settings import IndexConfig, Patience
+        from recollect.context.settings import IndexConfig, Patience, ToolNames
 
         handle = self._handle
         return ContextBuilder(

@@ -77,13 +77,13 @@ class Background(Protocol):
         ...
 
 
-class Part(Protocol):
+class FacadePart(Protocol):
     """A part of the façade: calls on one handle."""
 
     handle: Handle
 
 
-S = TypeVar("S", bound=Part)
+S = TypeVar("S", bound=FacadePart)
 
 
 def writes(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
@@ -218,7 +218,7 @@ class Handle:
 
     def as_left(self, value: T) -> T:
         """What comes in, without the secrets that were taken out of the memory."""
-        from recollect.ingest.withheld import Withheld
+        from recollect.ingest.secrets import Withheld
 
         with self.space.view() as view:
             return Withheld.read(view).out_of(value)
@@ -368,7 +368,13 @@ class Handle:
         return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
 
     def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
+        """The conversations that a name may mean: a whole id, of one or of a message in it, means that one alone."""
         with self.space.view() as view:
+            whole = [NodeId(title_or_id)]
+            if view.get(Conversation, whole):
+                return whole
+            if messages := view.get(Message, whole):
+                return [messages[0].conversation_id]
             ids = view.named(title_or_id)
             by_id = {message.conversation_id for message in view.get(Message, ids)}
             by_id |= {conversation.id for conversation in view.get(Conversation, ids)}

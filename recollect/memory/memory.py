@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recollect.answer.results import AskAnswer, AskEvent, ChatAnswer, ChatEvent, Report, ReportEvent, SavedReport
     from recollect.answer.tools import Toolbox
     from recollect.context import Context, IndexConfig, Patience, ToolNames
-    from recollect.context.brief import Brief
+    from recollect.context.briefing import Brief
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
     from recollect.derive.summaries.reading import Summary
@@ -260,7 +260,7 @@ class Memory:
         """A document by its id, the end of one, its path or its title; with `hidden_reports` also research that is not
         finished, and reports that were made of something deleted. Raises NotFound, InvalidInput for several.
         """
-        from recollect.ingest.documents.finding import named
+        from recollect.ingest.documents.importing import named
 
         with self.handle.space.view() as view:
             return named(view, name, hidden_reports=hidden_reports)
@@ -484,7 +484,7 @@ class Memory:
         this process. Rules come first. Its `text` is empty where nothing was said there and there are none. Raises
         InvalidInput for a budget under 200.
         """
-        from recollect.context.brief import brief_of
+        from recollect.context.briefing import brief_of
         from recollect.context.standing import Read
 
         handle = self.handle

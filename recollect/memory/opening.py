@@ -70,7 +70,7 @@ def open(  # noqa: A001
     store = open_store(store_place, durable=durable, on_wait=on_wait)
     starter = None
     if background is not False:
-        from recollect.memory.background.starter import Starter
+        from recollect.memory.background.process import Starter
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)

@@ -23,7 +23,7 @@ from recollect.answer.results import Report, SavedReport
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.importers.documents.markdown import headings
 from recollect.ingest import Ingest
-from recollect.ingest.drawn import DRAWN_FROM
+from recollect.ingest.changes import DRAWN_FROM
 from recollect.models.language.base import NOTHING_USED, Usage, total_cost
 from recollect.record import HIDDEN, REPORTS, Document, NodeId, iso, new_id, parse_time
 from recollect.record.tree import outline

@@ -102,7 +102,7 @@ class Invocation:
     @property
     def leaves_worker(self) -> bool:
         """Whether what this run writes leaves a worker behind."""
-        from recollect.memory.background.lock import AVAILABLE
+        from recollect.memory.background.process import AVAILABLE
 
         return AVAILABLE and (self.settings.background if self._background is None else self._background)
 

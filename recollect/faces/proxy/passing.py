@@ -16,9 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from recollect.errors import ModelError, RecollectError
 from recollect.faces.proxy.upstream import Upstream, place_of
-from recollect.gateway.events import is_event_stream
-from recollect.gateway.exchange import Exchange
-from recollect.gateway.refusals import Refusal
+from recollect.gateway.events import Refusal, is_event_stream
+from recollect.gateway.exchange import ProxiedExchange
 
 _KINDS = {
     400: "invalid_request_error",
@@ -131,7 +130,7 @@ class Begun:
         return b"".join([*self.pieces, *[piece async for piece in self.rest]])
 
 
-async def begin_reading(answer: httpx2.Response, exchange: Exchange | None) -> Begun:
+async def begin_reading(answer: httpx2.Response, exchange: ProxiedExchange | None) -> Begun:
     """Reads so much of an answer as tells what it is, and whether the request was too long: a refusal, or the beginning
     of a stream, before any of it is passed on. Raises HTTPError.
     """
@@ -172,9 +171,9 @@ class Streamed(Response):
         self,
         begun: Begun,
         headers: Mapping[str, str],
-        exchange: Exchange | None,
+        exchange: ProxiedExchange | None,
         vendor: str,
-        streaming: set[Exchange],
+        streaming: set[ProxiedExchange],
     ) -> None:
         super().__init__(status_code=begun.answer.status_code, headers=dict(headers))
         if exchange is not None or "content-length" not in headers:  # the length of what is not there yet is unknown

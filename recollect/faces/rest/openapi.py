@@ -214,7 +214,7 @@ def _known() -> dict[str, Any]:
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.structured import Structured
     from recollect.derive.topics.reading import Topic
-    from recollect.ingest.requested import Item
+    from recollect.ingest.requested import RequestItem
     from recollect.ingest.secrets import StoredSecret
     from recollect.memory import Memory
     from recollect.record import Message
@@ -222,5 +222,5 @@ def _known() -> dict[str, Any]:
     from recollect.store import Task
     from recollect.store.results import Violation
 
-    every = (Entity, Item, Memory, Message, NothingFrom, StoredSecret, Structured, Task, Topic, Violation)
+    every = (Entity, RequestItem, Memory, Message, NothingFrom, StoredSecret, Structured, Task, Topic, Violation)
     return {one.__name__: one for one in every}

@@ -16,7 +16,7 @@ from traceback import format_tb
 from typing import TYPE_CHECKING
 
 from recollect.errors import RecollectError
-from recollect.memory.background.lock import Lock, Taken, lock_file, rung
+from recollect.memory.background.process import Lock, Taken, lock_file, rung
 from recollect.memory.settings import Places, Settings, load_settings, own_places
 from recollect.runtime.files import Place
 

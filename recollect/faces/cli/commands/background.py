@@ -207,7 +207,7 @@ def work_advice(run: Invocation, tasks: Mapping[str, int], *, working: bool) -> 
 
 def is_at_work(run: Invocation) -> bool:
     """Whether a worker is at work on this store, on this machine."""
-    from recollect.memory.background.lock import is_working
+    from recollect.memory.background.process import is_working
 
     return is_working(run.store, run.places.state)
 
@@ -281,7 +281,7 @@ def _stop(run: Invocation) -> int:
 @contextmanager
 def _alone(run: Invocation) -> Iterator[None]:
     """No worker is started in the background meanwhile. One that is there already stays: they share the work."""
-    from recollect.memory.background.lock import AVAILABLE, Lock, Taken, lock_file
+    from recollect.memory.background.process import AVAILABLE, Lock, Taken, lock_file
 
     with ExitStack() as stack:
         if AVAILABLE:

@@ -23,7 +23,7 @@ from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
     from recollect.faces.cli.setup.edited import SettingsEdit
-    from recollect.ingest.conversations import Written
+    from recollect.ingest.conversations import WrittenThreads
     from recollect.ingest.importing import Progress
     from recollect.memory import Memory
     from recollect.watching.hooks import HookEvent
@@ -71,7 +71,7 @@ def _tell_people(run: Invocation, memory: Memory, done: Round) -> None:
 @contextmanager
 def only_follower(run: Invocation) -> Iterator[None]:
     """One of these a store is enough. Raises StoreBusy."""
-    from recollect.memory.background.lock import AVAILABLE, Lock, Taken, holder, lock_file
+    from recollect.memory.background.process import AVAILABLE, Lock, Taken, holder, lock_file
 
     if not AVAILABLE:
         yield
@@ -118,7 +118,7 @@ def print_round(run: Invocation, memory: Memory, done: Round) -> None:
         out.note(harmless(f"{failure} It is tried again."))
 
 
-def _brought(memory: Memory, written: Written) -> str:
+def _brought(memory: Memory, written: WrittenThreads) -> str:
     """As in "Fix the login: 3 messages", "12 conversations (10 new): 340 messages"."""
     messages = number(written.messages, "message")
     one = memory.integration.conversation_named(next(iter(written.ids))) if len(written.ids) == 1 else None
@@ -180,8 +180,8 @@ def _show(run: Invocation, path: Path) -> int:
         run.out.line(f"Claude Code calls Recollect: {', '.join(told)} in {tilde(path)}.")
         run.out.line(run.out.hint("To take the hooks out again: recollect hooks remove"))
     else:
-        some = f"only at {', '.join(told)}" if told else "not yet"
-        run.out.line(f"Claude Code calls Recollect: {some} ({tilde(path)}).")
+        state = f"installed only for {', '.join(told)}" if told else "not installed"
+        run.out.line(f"Hooks are {state} ({tilde(path)}).")
         run.out.line(run.out.hint("To see what would be written: recollect hooks install --print"))
         run.out.line(run.out.hint("To write it:                  recollect hooks install"))
     return 0

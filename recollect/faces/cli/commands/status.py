@@ -327,7 +327,7 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
     out = run.out
     out.line()
     done = memory.upkeep.consolidate()
-    out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
+    out.line(f"Next, a background worker summarises these {number(done.messages, 'message')} (here: without a model).")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
     summaries(run, [_SUMMARY])

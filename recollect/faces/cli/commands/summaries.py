@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
     from recollect.derive.topics.reading import Topic, TopicSegment
     from recollect.faces.cli.output import Output
-    from recollect.memory.timeline import Band, Day, Timeline
+    from recollect.memory.knowledge import Band, Day, Timeline
     from recollect.record import Message
 
 

@@ -8,7 +8,7 @@ from fastapi import Depends, Path, Query, Request, Response
 
 from recollect.answer.results import Again, AnswerWords, AskAnswer, ChatAnswer, Report, SavedReport, Step, ToolUsed
 from recollect.answer.tools.base import FoundText, ToolAnswer
-from recollect.context.brief.brief import Brief
+from recollect.context.briefing import Brief
 from recollect.context.result import Context
 from recollect.faces.http.answers import answered, in_events
 from recollect.faces.http.once import ONCE

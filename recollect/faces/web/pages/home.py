@@ -20,7 +20,7 @@ from recollect.faces.present.status import index_state, pause_words, task_counts
 from recollect.faces.web.page import PAGES, address, page, scope_of
 from recollect.faces.web.pages.importing import not_yet_in, state_of
 from recollect.faces.web.runs import WebRun, runs_of
-from recollect.memory.background.lock import is_working
+from recollect.memory.background.process import is_working
 from recollect.models.language.budget import FILE, SpendingLog, Spent
 from recollect.record import utc_now
 

@@ -1,12 +1,8 @@
-"""A brief: what was said in a folder before, in few words that a coding agent reads at the start of a session.
-
-Rules come first, then how the last session ended, what was left open, what stands of the person in every context (but
-summaries: sessions tell those), what is known from these sessions, then the earlier ones, a line each. All of it is
-read in one view, and its cost does not grow with the history.
-"""
+"""Which sessions belong to a folder: those that ran in it, in its repository, or below."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,12 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from recollect.context import wording
-from recollect.context.brief.folders import Project, project_of
-from recollect.context.budget import PER_ENTRY, shortened, tokens_in
-from recollect.context.result import Part
-from recollect.context.rules import rules_part
-from recollect.context.standing import Read, standing
+from recollect.context import result
+from recollect.context.result import PER_ENTRY, ContextPart, shortened, tokens_in
+from recollect.context.standing import Read, rules_part, standing
 from recollect.derive.facts.changes import DERIVES_FROM
 from recollect.derive.facts.fact import is_rule, node_when
 from recollect.derive.facts.instructions import rules_in
@@ -29,6 +22,62 @@ from recollect.record import Conversation, Kind, Message, Node, NodeId, NodeKind
 from recollect.store import View, Where
 from recollect.store.transfer import every
 from recollect.text.clean import marked
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_WORKTREE = re.compile(r"gitdir:\s*(.+?)[/\\]\.git[/\\]worktrees[/\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project by the folders that are it: the repository of a folder, with links followed and without."""
+
+    name: str
+    roots: frozenset[tuple[str, ...]]
+    exactly: frozenset[tuple[str, ...]]  # of a home, what lies below is something else
+
+    def holds(self, folder: object) -> bool:
+        """Whether a session that ran in this folder belongs to the project."""
+        if not isinstance(folder, str) or not folder:
+            return False
+        parts = _parts(folder)
+        return parts in self.exactly or any(parts[: len(root)] == root for root in self.roots)
+
+
+def project_of(folder: Path, home: Path) -> Project:
+    """The project of a folder. Looks at names on the disk alone; the folder need not be there."""
+    given = folder.expanduser().absolute()
+    places = {given, given.resolve()}
+    whole = {home, home.resolve(), Path(home.anchor)}
+    tops = {top for place in places for top in _repositories(place) if top not in whole}
+    roots = tops or places - whole
+    named = min(tops, default=given, key=lambda top: (len(top.parts), str(top)))
+    return Project(
+        name=named.name or str(named),
+        roots=frozenset(_parts(str(root)) for root in roots),
+        exactly=frozenset(_parts(str(place)) for place in places),
+    )
+
+
+def _repositories(folder: Path) -> list[Path]:
+    """The repository that a folder lies in and, where that is a worktree of another, the other."""
+    top = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+    if top is None:
+        return []
+    try:
+        found = _WORKTREE.match((top / ".git").read_text(encoding="utf-8")) if (top / ".git").is_file() else None
+    except (OSError, UnicodeDecodeError):
+        found = None
+    return [top, (top / found[1]).resolve()] if found else [top]
+
+
+def _parts(folder: str) -> tuple[str, ...]:
+    """A path's parts, of this machine or another; Windows knows no case."""
+    plain = folder.replace("\\", "/") if _DRIVE.match(folder) or "\\" in folder else folder
+    parts = tuple(part for part in plain.split("/") if part)
+    return tuple(part.casefold() for part in parts) if _DRIVE.match(folder) else parts
+
+
+# A brief: what was said in a folder before, in few words that a coding agent reads at the start of a session.
 
 #: Tokens of a brief, and the fewest that it can be told in.
 TOKENS, LEAST_TOKENS = 1_500, 200
@@ -71,7 +120,7 @@ class Brief:
     tokens: int
     budget: int
     conversations: tuple[NodeId, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ContextPart, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document that `recollect brief --json` prints."""
@@ -97,7 +146,7 @@ def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -
     rules = rules_part(rules_in(view), room)
     if not sessions:
         return empty if rules is None else _made(empty, [rules])
-    guide = _part("guide", [_GUIDE.format(name=wording.shown(project.name))])
+    guide = _part("guide", [_GUIDE.format(name=result.shown(project.name))])
     room -= guide.tokens + _cost(rules)
     last = _last(view, sessions[0], int(room * _LAST_SHARE))
     summaries = _summaries(view, sessions)
@@ -117,7 +166,7 @@ def brief_of(read: Read, folder: Path, budget: int, now: datetime, home: Path) -
     return replace(made, conversations=tuple(dict.fromkeys(named)))
 
 
-def _made(empty: Brief, parts: Sequence[Part]) -> Brief:
+def _made(empty: Brief, parts: Sequence[ContextPart]) -> Brief:
     text = marked("\n\n".join(part.text for part in parts), folder=empty.folder)
     return replace(empty, text=text, tokens=tokens_in(text), parts=tuple(parts))
 
@@ -129,7 +178,7 @@ def _sessions(view: View, project: Project) -> Iterator[Conversation]:
 
 
 # --- the last session ----------------------------------------------------------------------------------------------
-def _last(view: View, session: Conversation, budget: int) -> Part | None:
+def _last(view: View, session: Conversation, budget: int) -> ContextPart | None:
     """How it ended, newest first as far as there is room, told in order; the last answer at more length."""
     heading = f"Last session: {_heading(view, session)}"
     left = budget - tokens_in(heading)
@@ -154,18 +203,18 @@ def _end_of(view: View, conversation: NodeId) -> list[Message]:
 
 
 def _told(message: Message, budget: int) -> str:
-    head, tail = f"{wording.who(message.role.value, message.speaker)}: ", f" {wording.code(message.id)}"
-    words = shortened(" ".join(wording.shown(message.content).split()), budget - tokens_in(head + tail) - PER_ENTRY)
+    head, tail = f"{result.who(message.role.value, message.speaker)}: ", f" {result.code(message.id)}"
+    words = shortened(" ".join(result.shown(message.content).split()), budget - tokens_in(head + tail) - PER_ENTRY)
     return f"{head}{words}{tail}" if words else ""
 
 
 def _heading(view: View, session: Conversation) -> str:
     """As in "Fix the login" (2026-11-21, 34 messages) [7Q2KABCD]."""
     messages = view.sizes([session.id])[session.id][0]
-    when = wording.day(session.updated or session.created)
+    when = result.day(session.updated or session.created)
     told = ", ".join(filter(None, (when, f"{messages:,} messages")))
-    title = " ".join(wording.shown(session.title).split()) or "no title"
-    return f'"{title}" ({told}) {wording.code(session.id)}'
+    title = " ".join(result.shown(session.title).split()) or "no title"
+    return f'"{title}" ({told}) {result.code(session.id)}'
 
 
 # --- what is open and known ----------------------------------------------------------------------------------------
@@ -190,7 +239,7 @@ def _open_lines(sessions: Sequence[Conversation], summaries: dict[NodeId, Node])
         parts = node.body.get("parts") if node is not None else None
         for one in (parts.get("open") if isinstance(parts, dict) else None) or ():
             if isinstance(one, str) and (words := _one_line(one)):
-                yield f"- {words} {wording.code(session.id)}", session.id
+                yield f"- {words} {result.code(session.id)}", session.id
 
 
 def _known_lines(view: View, sessions: Sequence[Conversation], now: datetime) -> Iterator[tuple[str, NodeId]]:
@@ -216,8 +265,8 @@ def _known_lines(view: View, sessions: Sequence[Conversation], now: datetime) ->
     nodes.sort(key=lambda node: node.valid_from.timestamp() if node.valid_from else 0.0, reverse=True)
     nodes.sort(key=lambda node: not node.body.get("pinned", False))
     for node in nodes:
-        when = node_when(node, wording.day)
-        yield f"- {_one_line(node.text)}{f' ({when})' if when else ''} {wording.code(proofs[node.id])}", node.id
+        when = node_when(node, result.day)
+        yield f"- {_one_line(node.text)}{f' ({when})' if when else ''} {result.code(proofs[node.id])}", node.id
 
 
 # --- earlier sessions ----------------------------------------------------------------------------------------------
@@ -232,13 +281,13 @@ def _earlier_lines(
 
 def _one_line(text: str) -> str:
     """The beginning of a text."""
-    words = " ".join(wording.shown(text).split())
+    words = " ".join(result.shown(text).split())
     cost = tokens_in(words)
     return words if cost <= _LINE else f"{words[: len(words) * _LINE // cost].rsplit(' ', 1)[0]} …"
 
 
 # --- parts ---------------------------------------------------------------------------------------------------------
-def _listed(name: str, heading: str, lines: Iterator[tuple[str, NodeId]], budget: int) -> Part | None:
+def _listed(name: str, heading: str, lines: Iterator[tuple[str, NodeId]], budget: int) -> ContextPart | None:
     """So many lines as fit, in their order."""
     left = budget - tokens_in(heading) - 2 * PER_ENTRY
     kept: dict[str, NodeId] = {}
@@ -252,10 +301,10 @@ def _listed(name: str, heading: str, lines: Iterator[tuple[str, NodeId]], budget
     return _part(name, [heading, *kept], tuple(kept.values())) if kept else None
 
 
-def _part(name: str, lines: Sequence[str], ids: tuple[NodeId, ...] = ()) -> Part:
+def _part(name: str, lines: Sequence[str], ids: tuple[NodeId, ...] = ()) -> ContextPart:
     text = "\n".join(lines)
-    return Part(name, text, tokens_in(text) + 2 * PER_ENTRY, ids)
+    return ContextPart(name, text, tokens_in(text) + 2 * PER_ENTRY, ids)
 
 
-def _cost(*parts: Part | None) -> int:
+def _cost(*parts: ContextPart | None) -> int:
     return sum(part.tokens + PER_ENTRY for part in parts if part is not None)
