@@ -115,13 +115,13 @@ def recall(
         asked = ask(view, search, embedder, quality, today)
         if not asked.question.terms and not asked.phrases:
             return Recall(close=False)
-        said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
+        said = rank(view, asked, Partition.SAID, quality, vectors=vectors, unmatched=True)
         mended = correction(search.query.text, said.unknown, view.vocabulary())
         if mended is None or not mended.is_sure:
             return read(asked, said)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, embedder, quality, today)
-        return read(asked, rank(view, asked, Partition.SAID, quality, vectors=vectors))
+        return read(asked, rank(view, asked, Partition.SAID, quality, vectors=vectors, unmatched=True))
     except IndexDamaged:
         scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
         messages = [hit.best.message for hit in scan]
