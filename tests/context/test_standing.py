@@ -220,12 +220,13 @@ def test_what_is_exact_comes_before_the_mood() -> None:
 
 
 def test_a_summary_that_does_not_fit_is_told_in_whole_sentences_and_what_was_tried_first() -> None:
-    text = "user: She howls when I leave. She chewed the door frame, and the neighbours complained twice of it.\nuser: It rains today, and tomorrow it will snow."
+    first = "user: She howls when I leave."
+    text = f"{first} She chewed the door frame, and our neighbours complained twice.\nuser: It rains.\nuser: It snows."
     cut = told(summary(L1, text), 12)
-    assert cut == "user: She howls when I leave."
-    tried = [{"what": "A pheromone diffuser for a week", "outcome": "no difference"}]
-    cut = told(summary(L1, text, tried=tried, specifics=["She weighs 18 kg."]), 34)
-    assert cut == "user: She howls when I leave.\nTried: A pheromone diffuser for a week: no difference"
+    assert cut == first
+    tried = [{"what": "A diffuser", "outcome": "no difference"}]
+    cut = told(summary(L1, text, tried=tried, specifics=["She weighs 18 kg."]), 26)
+    assert cut == f"{first}\nTried: A diffuser: no difference"
     assert told(summary(L1, f"user: {'very ' * 60}long."), 40) == ""
 
 

@@ -223,7 +223,12 @@ def test_a_medicine_ends_with_its_dose_however_its_name_is_spelled(memory: Memor
 
 
 def test_what_is_stopped_and_is_no_medicine_is_none(memory: Memory) -> None:
-    for text in ("I stopped using Spotify.", "I no longer take the bus.", "We no longer take walks.", "I take Spanish."):
+    for text in (
+        "I stopped using Spotify.",
+        "I no longer take the bus.",
+        "We no longer take walks.",
+        "I take Spanish.",
+    ):
         say(memory, text)
     drain(memory)
     assert [fact for fact in memory.facts(include_past=True) if "medication" in fact.attribute] == []
