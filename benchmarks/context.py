@@ -23,7 +23,7 @@ from benchmarks.hybrid import Hybrid
 from benchmarks.intervals import mean_with_bounds
 from benchmarks.prepared import Prepared, cache_folder
 from benchmarks.tables import table
-from recollect.context.budget import PER_MESSAGE, tokens_in, tokens_in_each
+from recollect.context.result import PER_MESSAGE, tokens_in, tokens_in_each
 from recollect.memory import Memory
 from recollect.models.embedding.static import StaticEmbedder
 

@@ -21,7 +21,7 @@ from benchmarks.engines import SQLite
 from benchmarks.tables import table
 from recollect.engines import open_store
 from recollect.memory import Handle, Memory
-from recollect.models.embedding.minilm import MiniLM
+from recollect.models.embedding.encoder import MiniLM
 from recollect.models.embedding.static import StaticEmbedder
 
 _WARMING = 20  # searches before the clock counts

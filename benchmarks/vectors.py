@@ -29,7 +29,7 @@ class RememberingModel:
     @classmethod
     def packaged(cls, cache: Path) -> RememberingModel:
         """The model that comes with the product."""
-        from recollect.models.embedding.minilm import MiniLM
+        from recollect.models.embedding.encoder import MiniLM
 
         return cls(MiniLM(), cache / "vectors.db")
 

@@ -83,7 +83,7 @@ class ModelError(RecollectError):
     """An embedding or language model is missing, refuses or answers nonsense.
 
     `again`: the same request may succeed later, after `retry_after` seconds where the server names them. `outage`: the
-    cause is not this request. The kinds are in recollect/models/language/errors.py.
+    cause is not this request. The kinds are in recollect/models/language/base.py.
     """
 
     code = "model_error"

@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from recollect.errors import InvalidInput
-from recollect.models.language.base import Completion, Request
+from recollect.models.language.base import Completion, Request, Usage, estimated_tokens
 from recollect.models.language.prompts import NAMES, QUESTIONS, prompt
 from recollect.models.language.talk import Said, Spoken, Talk, TalkingModel
-from recollect.models.language.usage import Usage, estimated_tokens
 
 __all__ = ["FakeModel"]
 

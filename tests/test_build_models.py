@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from recollect.models.embedding.packaged import packaged
+from recollect.models.embedding.base import packaged
 from tests.paths import ROOT
 
 

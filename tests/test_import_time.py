@@ -79,7 +79,7 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "zipfile",
         "logging",
         "recollect.memory.drafts",
-        "recollect.memory.timeline",
+        "recollect.memory.knowledge",
         "rich",
     }
     assert not loaded & unwanted
@@ -87,7 +87,7 @@ def test_a_search_loads_only_what_searching_takes(home: Path, sample_store: Path
         "recollect.ingest",
         "recollect.importers",
         "recollect.ingest.forget",
-        "recollect.ingest.branching",
+        "recollect.ingest.live",
         "recollect.index.passages",
     )
     assert not {name for name in loaded if name.startswith(ways_in)}

@@ -18,7 +18,7 @@ import pytest
 
 import recollect
 from recollect.engines.neo4j.engine import Neo4jSpace
-from recollect.engines.renamed import renamed
+from recollect.engines.plans import renamed
 from recollect.engines.sqlite.engine import SQLiteSpace
 from recollect.errors import NotFound
 from recollect.frameworks import mem0
@@ -164,7 +164,7 @@ def test_renaming_users_may_be_killed(tmp_path: Path, monkeypatch: pytest.Monkey
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr("recollect.engines.renamed.renamed", killed)
+        patch.setattr("recollect.engines.plans.renamed", killed)
         with pytest.raises(Killed):
             recollect.open(path)
     with closing(apsw.Connection(str(path))) as connection:

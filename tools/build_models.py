@@ -28,11 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.models.embedding.base import unit_rows
-from recollect.models.embedding.encoder import Encoder
-from recollect.models.embedding.minilm import PIECE, MiniLM
-from recollect.models.embedding.packaged import packaged
-from recollect.models.embedding.pieces import TokenPiece, cut_pieces
+from recollect.models.embedding.base import packaged, unit_rows
+from recollect.models.embedding.encoder import PIECE, Encoder, MiniLM, TokenPiece, cut_pieces
 from recollect.models.embedding.tokenizer import encode_in_slices, packaged_pieces, packaged_tokenizer
 
 Rows = NDArray[np.float32]

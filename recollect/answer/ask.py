@@ -23,11 +23,10 @@ from recollect.answer.extract import Draft, best_quote, extract, nearest
 from recollect.answer.intents import SETTINGS, Intent, IntentSettings, compared, concrete, read_intent
 from recollect.answer.results import Again, AnswerWords, AskAnswer, AskEvent, Step
 from recollect.errors import ModelError
-from recollect.models.language.base import Completion, LanguageModel
+from recollect.models.language.base import NOTHING_USED, Completion, LanguageModel, Usage, total_cost
 from recollect.models.language.prompts import prompt, request
 from recollect.models.language.talk import Said, TalkingModel, talking
 from recollect.models.language.transcript import TranscriptEntry, heading, material, room_for
-from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
 from recollect.record import NodeId
 from recollect.search.find import Find, search_several, side_by_side
 from recollect.search.query.request import Search
@@ -86,7 +85,8 @@ class Remembered:
 
     def ask(self, model: LanguageModel, name: str, question: str) -> Completion:
         """Asks it, and remembers what it answers. Raises ModelError."""
-        answer = model.complete(request(name, _shown_question(question)))
+        entry = TranscriptEntry(NodeId("question"), "the question", question)
+        answer = model.complete(request(name, material([entry], most_tokens=_MOST_TOKENS).text))
         with self._lock:
             self._answers[_key(model, name, question)] = answer
             while len(self._answers) > self.most:
@@ -109,7 +109,9 @@ def understand(
     by_rules = intent or read_intent(question)
     if model is None or quick:
         return Understood(intent=by_rules, parts=_compared(question, by_rules))
-    wanted = [*(["intent"] if intent is None else []), *_techniques(SETTINGS[by_rules])]
+    settings = SETTINGS[by_rules]
+    techniques = [name for name, is_on in (("hyde", settings.hyde), ("expand", settings.wordings)) if is_on]
+    wanted = [*(["intent"] if intent is None else []), *techniques]
     known = {name: found for name in wanted if (found := remembered.get(model, name, question)) is not None}
     seconds = PATIENCE if patience is None else patience
     asked, problem = _asked(model, [name for name in wanted if name not in known], question, remembered, seconds)
@@ -152,11 +154,6 @@ def _compared(question: str, intent: Intent) -> tuple[str, ...]:
     return tuple(map(concrete, compared(question))) if intent is Intent.SYNTHESIS else ()
 
 
-def _techniques(settings: IntentSettings) -> list[str]:
-    """The prompts that an intent is searched with."""
-    return [name for name, wanted in (("hyde", settings.hyde), ("expand", settings.wordings)) if wanted]
-
-
 def _asked(
     model: LanguageModel, names: Sequence[str], question: str, remembered: Remembered, patience: float
 ) -> tuple[dict[str, Completion], str]:
@@ -170,10 +167,11 @@ def _asked(
     for name, future in waiting.items():
         if future not in done:
             problem = problem or f"Searched by the question alone: the model took longer than {patience:g} seconds."
-        elif (answer := _result(future)) is None:
-            problem = problem or f"Searched by the question alone: {future.exception()}"
         else:
-            answers[name] = answer
+            try:
+                answers[name] = future.result()
+            except ModelError as failed:
+                problem = problem or f"Searched by the question alone: {failed}"
     return answers, problem
 
 
@@ -191,23 +189,11 @@ def _call(remembered: Remembered, model: LanguageModel, name: str, question: str
     return answered
 
 
-def _result(future: Future[Completion]) -> Completion | None:
-    """What came of it; None where the model failed. Raises what is no fault of a model's."""
-    try:
-        return future.result()
-    except ModelError:
-        return None
-
-
 def _other(question: str, queries: Sequence[str]) -> tuple[str, ...]:
     """The wordings that are not the question itself, each once."""
     own = " ".join(question.casefold().split())
     found = {" ".join(query.casefold().split()): " ".join(query.split()) for query in queries if query.strip()}
     return tuple(query for folded, query in found.items() if folded != own)
-
-
-def _shown_question(question: str) -> str:
-    return material([TranscriptEntry(NodeId("question"), "the question", question)], most_tokens=_MOST_TOKENS).text
 
 
 def _key(model: LanguageModel, name: str, question: str) -> tuple[str, str, str]:

@@ -24,6 +24,11 @@ _CITATION = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _RANGE = re.compile(rf"(\d{{1,3}}) \s*+ (?:[-–—]|to) {_BEFORE} (\d{{1,3}}) | (\d{{1,3}})", re.IGNORECASE | re.VERBOSE)
+#: Blanks, and what comes behind them: ticks, a bracket that opens, the end of the line, or words.
+_PIECE = re.compile(rf"( *)(`+|[{re.escape(_OPEN)}]|\n|[^ `\n{re.escape(_OPEN)}]+|)")
+_INSIDE = re.compile(rf"[^\n`{re.escape(_OPEN)}{re.escape(_CLOSE)}]{{0,{_LONGEST}}}")
+_TICKS = re.compile(r"([ \t]*)(`*)")
+_OPEN_NEXT, _CLOSE_NEXT = frozenset(_OPEN), frozenset(_CLOSE)
 _MARK = re.compile(
     r"^(?P<ticks>`{3,})[^\n]*\n.*?(?:^(?P=ticks)`*[ \t]*$|\Z)|\[(?P<number>\d{1,3})\]", re.DOTALL | re.MULTILINE
 )
@@ -43,33 +48,21 @@ class Checked:
 
     def __init__(self, known: Collection[int]) -> None:
         self._known = frozenset(known)
-        self._blank, self._held = "", ""  # blanks, and a bracket behind them that is not closed yet
-        self._target: str | None = None  # round brackets behind a citation; "" where they may begin
-        self._code, self._opening, self._last = (
-            "",
-            0,
-            0,
-        )  # code of a line; ticks that began it, and at its end
-        self._block, self._closing, self._inner = 0, 0, list[str]()  # the same of a block, and what is in it
-        self._begins = True  # whether only blanks stand before, on this line
-        self._began = True  # whether that was so before the bracket, or the ticks
+        self._held = ""  # what more words may make a citation, a link or code
+        self._begins = True  # whether only blanks stand before it on its line
+        self._block, self._inner = 0, ""  # ticks that began a block of code, and what is in it
         self.cited: list[int] = []
         self.removed = 0
         self.unknown = False
 
     def feed(self, words: str) -> str:
         """What of the answer so far can be shown."""
-        return "".join(map(self._next, words))
+        self._held += words
+        return self._shown(ended=False)
 
     def end(self) -> str:
         """What was held back, at the end of the answer."""
-        shown = self._unpaired() if self._pair_half_closed else ""
-        while self._target or self._code:
-            shown += self._unlinked() if self._target else self._uncoded()
-        self._target = None
-        self._block = 0 if self._block and self._closing >= self._block else self._block
-        rest, self._held = self._waited() + self._held, ""
-        return shown + rest
+        return self._shown(ended=True)
 
     @property
     def open_code(self) -> str:
@@ -79,139 +72,109 @@ class Checked:
     def reread(self, text: str) -> str:
         """The whole text that was shown, with what stands in a block that was never closed checked like the rest."""
         while self._block:
-            inner = "".join(self._inner).rstrip()
-            self._block, self._closing, self._inner = 0, 0, []
+            inner = self._inner.rstrip()
+            self._block, self._inner = 0, ""
             text = text.rstrip().removesuffix(inner) + self.feed(inner) + self.end()
         return text
 
-    def _next(self, character: str) -> str:
-        shown = self._shown(character)
-        self._begins = character == "\n" or (self._begins and character in " \t")
-        return shown
+    def _shown(self, *, ended: bool) -> str:
+        """What of the held text needs no more words to be understood. A blank goes with the citation behind it."""
+        shown, text, at = list[str](), self._held, 0
+        while at < len(text):
+            found = self._in_block(text, at, ended) if self._block else self._next(text, at, ended)
+            if found is None:
+                break
+            piece, end = found
+            _, newline, line = text[at:end].rpartition("\n")
+            self._begins = (self._begins or bool(newline)) and not line.strip(" \t")
+            shown.append(piece)
+            at = end
+        self._held = text[at:]
+        return "".join(shown)
 
-    def _shown(self, character: str) -> str:
-        """What is shown because of one more character. A blank waits: it goes with the citation behind it."""
-        if self._block:
-            return self._in_block(character)
-        if self._code:
-            return self._in_code(character)
-        if self._target is not None:
-            return self._behind(character)
-        if self._held:
-            return self._inside(character)
-        if character == " ":
-            self._blank += character
-            return ""
-        if character in _OPEN:
-            self._held, self._began = character, self._begins
-            return ""
-        if character == "`":
-            self._code, self._opening, self._last, self._began = character, 0, 1, self._begins
-            return self._waited()
-        return self._waited() + character
-
-    def _waited(self) -> str:
-        blank, self._blank = self._blank, ""
-        return blank
-
-    # --- brackets ---------------------------------------------------------------------------------------------------
-    def _inside(self, character: str) -> str:
-        """The same within a bracket, or within a pair of them: [[9]]."""
-        if self._pair_half_closed and character not in _CLOSE:
-            return self._unpaired() + self._shown(character)
-        if character in _CLOSE:
-            self._held += character
-            if self._pair_half_closed:
-                return ""
-            whole, self._held = self._held, ""
-            inside = whole[2:-2] if whole[1] in _OPEN else whole[1:-1]
-            read = self._read(inside, whole)
-            self._target = "" if _CITATION.fullmatch(inside) else None
-            blank = self._waited()
-            return blank + read if read else ""
-        if character in _OPEN and len(self._held) == 1:
-            self._held += character
-            return ""
-        if character in _OPEN or character in "\n`" or len(self._held) > _LONGEST:
-            shown, self._held = self._waited() + self._held, ""
-            return shown + self._shown(character)
-        self._held += character
-        return ""
-
-    @property
-    def _pair_half_closed(self) -> bool:
-        """Whether [[9] is held, which the next character may make a pair."""
-        held = self._held
-        return len(held) > 2 and held[1] in _OPEN and held[-1] in _CLOSE and held[-2] not in _CLOSE
-
-    def _unpaired(self) -> str:
-        """What was held as a pair and is none: the second bracket stands for itself."""
-        held, self._held = self._held, ""
-        return self._waited() + held[0] + "".join(map(self._shown, held[1:]))
-
-    def _behind(self, character: str) -> str:
-        """The same behind a citation: neither a link nor the definition of one is made of it."""
-        if not self._target:
-            self._target = "(" if character == "(" else None
-            if character == ":" and self._began:
-                return " :"
-            return "" if self._target else self._shown(character)
-        if character == "\n" or len(self._target) > _FARTHEST:
-            return self._unlinked() + self._shown(character)
-        self._target += character
-        return self._unlinked() if self._target.count("(") == self._target.count(")") else ""
-
-    def _unlinked(self) -> str:
-        """Round brackets behind a citation: the address of a link goes, words stay, apart from it."""
-        told, self._target = self._target or "", None
-        return "" if _ADDRESS.match(told) else " " + "".join(map(self._shown, told))
-
-    # --- code -------------------------------------------------------------------------------------------------------
-    def _in_code(self, character: str) -> str:
-        """The same behind ticks: code of this line, where they are closed on it, or a block that begins."""
-        if character == "`":
-            self._code, self._last = self._code + character, self._last + 1
-            return ""
-        if not self._opening:
-            self._opening = self._last
-        elif self._last == self._opening:
-            return self._coded() + self._shown(character)
-        self._last = 0
-        if character == "\n":
-            told = self._code[self._opening :]
-            if self._opening >= _FENCE and "`" not in told and (self._began or not told.strip().count(" ")):
-                self._block, self._closing, self._inner = self._opening, 0, []
-                return self._coded() + character
-        if character == "\n" or len(self._code) > _FARTHEST:
-            return self._uncoded() + self._shown(character)
-        self._code += character
-        return ""
-
-    def _coded(self) -> str:
-        """Code, as it was written."""
-        told, self._code = self._code, ""
-        return told
-
-    def _uncoded(self) -> str:
-        """What ticks that were not closed stood before: no code."""
-        told, opening = self._code, self._opening or self._last
-        self._code = ""
-        if self._opening and self._last == self._opening:
-            return told  # closed by the last of it
-        self._begins = False
-        return told[:opening] + "".join(map(self._shown, told[opening:]))
-
-    def _in_block(self, character: str) -> str:
-        """The same in a block: ticks at the beginning of a line close it."""
-        if character == "`" and (self._begins or self._closing):
-            self._closing += 1
-        elif self._closing >= self._block:
+    def _in_block(self, text: str, at: int, ended: bool) -> tuple[str, int] | None:
+        """A line of code, or some of it; ticks at the beginning of one may close the block."""
+        ticks = _TICKS.match(text, at) if self._begins else None
+        if ticks and ticks.end() == len(text) and not ended:
+            return None
+        if ticks and len(ticks[2]) >= self._block:
             self._block = 0
-            return self._shown(character)
+            return ticks[0], ticks.end()
+        end = text.find("\n", at) + 1 or len(text)
+        self._inner += text[at:end]
+        return text[at:end], end
+
+    def _next(self, text: str, at: int, ended: bool) -> tuple[str, int] | None:
+        """What comes next as it is shown, and where that ends; None where it depends on words still to come."""
+        match = _PIECE.match(text, at)
+        assert match is not None
+        blanks, what, end = match[1], match[2], match.end()
+        if what[:1] == "`":
+            return self._code(text, match, ended)
+        if what in _OPEN and what:
+            return self._bracket(text, blanks, match.start(2), ended)
+        return (blanks + what, end) if what or ended else None
+
+    def _code(self, text: str, match: re.Match[str], ended: bool) -> tuple[str, int] | None:
+        """Code of one line, the first line of a block, or ticks that are not closed: no code."""
+        ticks, end = len(match[2]), match.end()
+        newline = text.find("\n", end)
+        line = text[end : newline if newline >= 0 else len(text)]
+        close = re.search(rf"(?<!`)`{{{ticks}}}(?!`)", line)
+        is_open = newline < 0 and not ended and len(line) < _FARTHEST
+        if is_open and (close is None or end + close.end() == len(text)):
+            return None
+        if close is not None:
+            return text[match.start() : end + close.end()], end + close.end()
+        began = self._begins and not match[1].strip(" ")
+        if newline >= 0 and ticks >= _FENCE and "`" not in line and (began or not line.strip().count(" ")):
+            self._block, self._inner = ticks, ""
+            return text[match.start() : newline + 1], newline + 1
+        return match[0], end
+
+    def _bracket(self, text: str, blanks: str, at: int, ended: bool) -> tuple[str, int] | None:
+        """A citation, or a bracket as it is; a pair of them ([[9]]) is one."""
+        is_pair = text[at + 1 : at + 2] in _OPEN_NEXT
+        inside = _INSIDE.match(text, at + 1 + is_pair)
+        assert inside is not None
+        end = inside.end()
+        if end == len(text) and not ended:
+            return None
+        if text[end : end + 1] not in _CLOSE_NEXT:
+            return blanks + text[at:end], end
+        if is_pair and end + 1 == len(text) and not ended:
+            return None
+        if is_pair and text[end + 1 : end + 2] not in _CLOSE_NEXT:
+            return blanks + text[at], at + 1
+        end += 1 + is_pair
+        if not _CITATION.fullmatch(inside[0]):
+            read = self._read(inside[0], text[at:end])
+            return (blanks + read if read else ""), end
+        behind = self._behind(text, end, ended)
+        if behind is None:
+            return None
+        read = self._read(inside[0], text[at:end])
+        return (blanks + read if read else "") + behind[0], behind[1]
+
+    def _behind(self, text: str, at: int, ended: bool) -> tuple[str, int] | None:
+        """What stands behind a citation: neither a link nor the definition of one is made of it."""
+        if at == len(text):
+            return ("", at) if ended else None
+        if text[at] == ":" and self._begins:
+            return " :", at + 1
+        if text[at] != "(":
+            return "", at
+        depth, end = 0, at
+        for end in range(at, min(len(text), at + _FARTHEST)):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            if not depth or text[end] == "\n":
+                break
         else:
-            self._closing = 0
-        self._inner.append(character)
-        return character
+            if not ended and len(text) < at + _FARTHEST:
+                return None
+            end = min(len(text), at + _FARTHEST)
+        end += not depth
+        return ("", end) if _ADDRESS.match(text, at, end) else (" ", at)
 
     def _read(self, inside: str, whole: str) -> str:
         """A bracket that is closed: as it is, or with the numbers that stand for something."""

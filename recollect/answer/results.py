@@ -10,7 +10,7 @@ from typing import Any
 from recollect.answer.evidence import Citation, SourcePassage
 from recollect.answer.intents import Intent
 from recollect.answer.references.rules import Reference
-from recollect.models.language.usage import NOTHING_USED, Usage
+from recollect.models.language.base import NOTHING_USED, Usage
 from recollect.record import NodeId, iso
 
 

@@ -1,7 +1,6 @@
 """Context: what a model needs of a history of any length, within a token budget [1, 4]."""
 
-from recollect.context.choices import ToolNames
-from recollect.context.result import Context, Part
-from recollect.context.settings import IndexConfig, Patience
+from recollect.context.result import Context, ContextPart
+from recollect.context.settings import IndexConfig, Patience, ToolNames
 
-__all__ = ["Context", "IndexConfig", "Part", "Patience", "ToolNames"]
+__all__ = ["Context", "ContextPart", "IndexConfig", "Patience", "ToolNames"]

@@ -6,22 +6,19 @@ prompts hold: the guide, rules, facts, summaries, the newest messages, and last 
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar
 
-from recollect.context import wording
-from recollect.context.budget import PER_ENTRY, PER_MESSAGE, tokens_in, tokens_in_each
-from recollect.context.choices import IndexForm, ToolNames, form_for
-from recollect.context.forms.base import IndexRequest
-from recollect.context.forms.clustered import clustered
-from recollect.context.forms.hierarchical import hierarchical
-from recollect.context.forms.snippet import simple, snippet
+from recollect.context import result
+from recollect.context.index_forms import IndexRequest, clustered, hierarchical, simple, snippet
 from recollect.context.relevant import Shown, relevant
-from recollect.context.result import Context, Part
-from recollect.context.settings import LEAST_TOKENS, IndexConfig, Patience
-from recollect.context.staged import Staged, TooLong
+from recollect.context.result import PER_ENTRY, PER_MESSAGE, Context, ContextPart, tokens_in, tokens_in_each
+from recollect.context.settings import LEAST_TOKENS, IndexConfig, IndexForm, Patience, ToolNames, form_for
 from recollect.context.standing import LONG_TERM, Read, Standing, standing
 from recollect.derive.facts.fact import node_when, when_told
 from recollect.errors import InvalidInput
@@ -36,6 +33,59 @@ from recollect.store import Space, View
 from recollect.store.results import Kept
 from recollect.text.clean import marked
 
+T = TypeVar("T")
+
+
+class TooLong(Exception):
+    """A stage was not done in time."""
+
+
+class Staged(Generic[T]):
+    """A generator that runs in a thread of its own; each thing that it yields is the end of a stage.
+
+    A thread cannot be stopped. One that is not waited for any more ends by itself, at the end of the stage that it is
+    in, and nobody gets what it does; it does not keep the program from ending.
+    """
+
+    def __init__(self, work: Callable[[], Generator[T, None, None]], name: str) -> None:
+        self._done: SimpleQueue[tuple[bool, T | BaseException | None]] = SimpleQueue()
+        self._given_up = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(work,), name=name, daemon=True)
+
+    def __enter__(self) -> Staged[T]:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._given_up.set()
+
+    def next(self, seconds: float | None = None) -> T:
+        """The end of the next stage, at most so many seconds from now. Raises TooLong, and what the work raises."""
+        try:
+            failed, found = self._done.get(timeout=seconds)
+        except Empty:
+            raise TooLong from None
+        if failed:
+            assert isinstance(found, BaseException)
+            raise found
+        return found  # type: ignore[return-value]
+
+    def _run(self, work: Callable[[], Generator[T, None, None]]) -> None:
+        stages: Iterator[T] = iter(())
+        try:
+            stages = work()
+            for found in stages:
+                self._done.put((False, found))
+                if self._given_up.is_set():
+                    break
+        except BaseException as problem:
+            self._done.put((True, problem))
+        finally:
+            close = getattr(stages, "close", None)
+            if close is not None:
+                close()
+
+
 #: So many of the best results are looked at.
 _MOST, _ENOUGH = 240, 2  # messages, or that many times the tokens that there is room for
 _ENOUGH_TO_SHOW = 1.25  # where no index names the others
@@ -47,7 +97,7 @@ _OF_ROOM = 2  # what stands takes less than half of what it is told
 _DERIVED = {"fact": 8, "summary": 2}
 #: Tokens for what fits only a little, all of it together.
 _A_LITTLE = 150
-_FORMS: dict[IndexForm, Callable[[IndexRequest, View], Part | None]] = {
+_FORMS: dict[IndexForm, Callable[[IndexRequest, View], ContextPart | None]] = {
     "full": snippet,
     "snippet": snippet,
     "clustered": clustered,
@@ -59,11 +109,11 @@ _NO_INDEX = "The index took longer than {} ms to build, so that it is the simple
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Findings:
     """What search has found, and what of it is shown in full."""
 
     recall: Recall
-    knowledge: Part | None
+    knowledge: ContextPart | None
     shown: Shown
     results: tuple[Recalled, ...]
     room: int  # for the index
@@ -109,10 +159,10 @@ class ContextBuilder:
         room = self._room(text, budget)
         now, degraded = self._clock(), None
         form: IndexForm = "recent_only"
-        found: _Found | None = None
-        index: Part | None = None
+        found: _Findings | None = None
+        index: ContextPart | None = None
 
-        def work() -> Generator[Standing | _Found | Part | None, None, None]:
+        def work() -> Generator[Standing | _Findings | ContextPart | None, None, None]:
             with turn(waits=is_remote(self._embedder)), self._space.view() as view:
                 stands = self._standing(view, text, conversation_id, room, now, known)
                 stands = replace(stands, seen=stands.seen | known)
@@ -126,10 +176,10 @@ class ContextBuilder:
             assert isinstance(stands, Standing)
             try:
                 reached = stages.next(self._patience.vector_search_timeout / 1000)
-                assert isinstance(reached, _Found)
+                assert isinstance(reached, _Findings)
                 found, form = reached, self._form(reached)
                 answer = stages.next(self._patience.index_build_timeout / 1000)
-                index = answer if isinstance(answer, Part) else None
+                index = answer if isinstance(answer, ContextPart) else None
             except TooLong:
                 if found is None:
                     degraded = _NO_SEARCH.format(self._patience.vector_search_timeout)
@@ -169,10 +219,10 @@ class ContextBuilder:
             )
         return room
 
-    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime, *, answers: bool) -> _Found:
+    def _search(self, view: View, text: str, stands: Standing, room: int, now: datetime, *, answers: bool) -> _Findings:
         """One pass: what answers, what is known of it, and how many results there are."""
         if not text.strip():
-            return _Found(Recall(), None, Shown(), (), room)
+            return _Findings(Recall(), None, Shown(), (), room)
         config = self._config
         found = recall(
             view,
@@ -187,7 +237,7 @@ class ContextBuilder:
             enough=int((_ENOUGH if self._tools else _ENOUGH_TO_SHOW) * room),
         )
         if found.fit is Fit.NOTHING:
-            return _Found(Recall(), None, Shown(), (), room)
+            return _Findings(Recall(), None, Shown(), (), room)
         if found.fit is Fit.A_LITTLE:
             room = min(room, _A_LITTLE)
         results = tuple(one for one in (*found.said, *found.other, *found.further) if one.id not in stands.seen)
@@ -197,22 +247,22 @@ class ContextBuilder:
         form = form_for(config.index_strategy, found.relevant)
         reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._tools else 0
         if not answers:
-            return _Found(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
+            return _Findings(found, knowledge, Shown(left=_interleaved(results, found)), results, reserved)
         if form == "full":
             reserved = 0
         shown = relevant(_interleaved(results, found), found.words, room - reserved)
-        return _Found(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
+        return _Findings(found, knowledge, shown, results, room - (shown.part.tokens if shown.part else 0))
 
-    def _guide(self) -> Part:
+    def _guide(self) -> ContextPart:
         """What says what this is, with all that stands around it and around what was found."""
         frame = 2 * (tokens_in(marked("")) + PER_ENTRY)
-        words = f"{wording.GUIDE} {self._tools.guide}" if self._tools else wording.GUIDE
-        return Part("guide", words, tokens_in(words) + frame + PER_MESSAGE)
+        words = f"{result.GUIDE} {self._tools.guide}" if self._tools else result.GUIDE
+        return ContextPart("guide", words, tokens_in(words) + frame + PER_MESSAGE)
 
-    def _form(self, found: _Found) -> IndexForm:
+    def _form(self, found: _Findings) -> IndexForm:
         return form_for(self._config.index_strategy, found.recall.relevant)
 
-    def _request(self, text: str, found: _Found, now: datetime) -> IndexRequest:
+    def _request(self, text: str, found: _Findings, now: datetime) -> IndexRequest:
         return IndexRequest(
             text=text,
             left=found.shown.left,
@@ -225,12 +275,14 @@ class ContextBuilder:
         )
 
 
-def _knowledge(derived: Sequence[DerivedHit], stored: Sequence[Node], stands: Standing, budget: int) -> Part | None:
+def _knowledge(
+    derived: Sequence[DerivedHit], stored: Sequence[Node], stands: Standing, budget: int
+) -> ContextPart | None:
     """Facts and summaries that answer and do not stand there already, best first, what no message proves before."""
     known = {known for part in stands.parts for known in part.ids} | stands.seen
     told = [*((node.id, _stored_line(node)) for node in stored), *((hit.id, _known_line(hit)) for hit in derived)]
     told = [(own, line) for own, line in told if own not in known]
-    left = budget - tokens_in(wording.KNOWLEDGE) - PER_ENTRY
+    left = budget - tokens_in(result.KNOWLEDGE) - PER_ENTRY
     kept: list[tuple[NodeId, str]] = []
     for (own, line), cost in zip(told, tokens_in_each([line for _, line in told]), strict=True):
         if cost + PER_ENTRY <= left:
@@ -238,24 +290,24 @@ def _knowledge(derived: Sequence[DerivedHit], stored: Sequence[Node], stands: St
             kept.append((own, line))
     if not kept:
         return None
-    body = "\n".join([wording.KNOWLEDGE, *(line for _, line in kept)])
-    return Part("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(own for own, _ in kept))
+    body = "\n".join([result.KNOWLEDGE, *(line for _, line in kept)])
+    return ContextPart("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(own for own, _ in kept))
 
 
 def _known_line(hit: DerivedHit) -> str:
     """With the message that it was made of, so that it can be looked up."""
-    when = wording.span(hit.since, hit.until)
+    when = result.span(hit.since, hit.until)
     if hit.kind == "fact":
-        when = when_told(hit.since, hit.until, hit.messages[-1].timestamp, wording.day)
-    return f"- {_with_when(hit.text, when)} {wording.code(hit.messages[0].id)}"
+        when = when_told(hit.since, hit.until, hit.messages[-1].timestamp, result.day)
+    return f"- {_with_when(hit.text, when)} {result.code(hit.messages[0].id)}"
 
 
 def _stored_line(node: Node) -> str:
-    return f"- {_with_when(node.text, node_when(node, wording.day))}"
+    return f"- {_with_when(node.text, node_when(node, result.day))}"
 
 
 def _with_when(text: str, when: str) -> str:
-    return f"{wording.shown(text)}{f' ({when})' if when else ''}"
+    return f"{result.shown(text)}{f' ({when})' if when else ''}"
 
 
 def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
@@ -273,8 +325,8 @@ def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:
 _SAID_FIRST, _OTHERS = 6, 3
 
 
-def _asked(text: str) -> Part:
-    return Part("asked", text, tokens_in(text) + PER_MESSAGE)
+def _asked(text: str) -> ContextPart:
+    return ContextPart("asked", text, tokens_in(text) + PER_MESSAGE)
 
 
 def _composed(
@@ -282,9 +334,9 @@ def _composed(
     budget: int,
     form: IndexForm,
     stands: Standing,
-    found: _Found | None,
-    index: Part | None,
-    guide: Part,
+    found: _Findings | None,
+    index: ContextPart | None,
+    guide: ContextPart,
     mask: Mask,
 ) -> Context:
     """The parts as messages and as one text, without secrets but those of the text itself. What is over the budget all
@@ -294,7 +346,7 @@ def _composed(
     by_name = {part.name: _masked(part, mask, text) for part in stands.parts}
     rules = [part for part in (by_name.get("rules"),) if part is not None]
     if rules:
-        guide = replace(guide, text=guide.text.replace(wording.GUIDE, wording.BELOW_RULES, 1))
+        guide = replace(guide, text=guide.text.replace(result.GUIDE, result.BELOW_RULES, 1))
     first = [*rules, guide]
     stable = [part for name in LONG_TERM if (part := by_name.get(name)) is not None]
     recent = [part for part in (by_name.get("recent"),) if part is not None]
@@ -328,14 +380,14 @@ def _composed(
     )
 
 
-def _masked(part: Part, mask: Mask, asked: str) -> Part:
+def _masked(part: ContextPart, mask: Mask, asked: str) -> ContextPart:
     """The part as it is handed out."""
     text = mask(part.text, asked)
     return part if text == part.text else replace(part, text=text, tokens=tokens_in(text) + PER_ENTRY)
 
 
 def _messages(
-    text: str, stable: Sequence[Part], recent: Sequence[tuple[str, str]], fresh: Sequence[Part]
+    text: str, stable: Sequence[ContextPart], recent: Sequence[tuple[str, str]], fresh: Sequence[ContextPart]
 ) -> list[dict[str, str]]:
     behind = f"{marked(_joined(fresh))}\n\n{text}" if fresh else text
     return [
@@ -345,5 +397,5 @@ def _messages(
     ]
 
 
-def _joined(parts: Sequence[Part]) -> str:
+def _joined(parts: Sequence[ContextPart]) -> str:
     return "\n\n".join(part.text for part in parts)

@@ -7,10 +7,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from datetime import datetime, timedelta
 from enum import IntEnum
 
-from recollect.context import wording
-from recollect.context.budget import PER_ENTRY, tokens_in, tokens_in_each
-from recollect.context.listed import Line, part_of
-from recollect.context.result import Part
+from recollect.context import result
+from recollect.context.result import PER_ENTRY, ContextPart, ListedLine, part_of, tokens_in, tokens_in_each
 from recollect.derive.entities.naming import entity_id
 from recollect.derive.facts.claim import DOSE, USER, VITAL, Provenance, entity_key, is_single, is_vital
 from recollect.derive.facts.fact import is_rule, node_when
@@ -60,7 +58,7 @@ _LEFT = timedelta(days=30)  # after which a plan without a date is none any more
 _LONGEST_RELATION = 40  # characters
 
 
-def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[Line]:
+def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[ListedLine]:
     """What holds now, in the order in which it is to be told."""
     own = _held(view, now, keys=(USER,), attributes=_USERS)
     newest = [node for node in _held(view, now, limit=_READ_NEWEST) if node.key == USER and not is_rule(node)]
@@ -75,18 +73,18 @@ def read_facts(view: View, now: datetime, conversation: NodeId | None) -> list[L
     return [_line(node, _rank(node, distant), relations) for node in ordered[:_TOLD] if not _is_told(node, told_with)]
 
 
-def facts_part(lines: Sequence[Line], room: int, ample: float) -> Part | None:
+def facts_part(lines: Sequence[ListedLine], room: int, ample: float) -> ContextPart | None:
     """So many facts as fit; what is pinned or vital may take all of the room. In a small budget, which is not `ample`,
     there are fewer of those that say nothing of who the user is.
     """
-    used, chosen = tokens_in(wording.FACTS) + PER_ENTRY, []
+    used, chosen = tokens_in(result.FACTS) + PER_ENTRY, []
     for line, cost in zip(lines, tokens_in_each([line.text for line in lines]), strict=True):
         rank = Rank(line.place[0])
         share = _FILLED.get(rank, _FILLED_BY_OWN) * (ample if rank >= _MAY_GIVE_WAY else 1.0)
         if used + cost + PER_ENTRY <= room * share:
             chosen.append(line)
             used += cost + PER_ENTRY
-    return part_of("facts", wording.FACTS, chosen)
+    return part_of("facts", result.FACTS, chosen)
 
 
 def _held(
@@ -203,16 +201,16 @@ def _was_stored(node: Node) -> bool:
 
 
 # --- how it is told -------------------------------------------------------------------------------------------------
-def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> Line:
+def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> ListedLine:
     """As in "Inês (the user's wife) has coeliac disease (said 2025-03-14)"."""
-    text = wording.shown(node.text)
-    relation = wording.shown(relations.get(node.key, "")) if rank is not Rank.FAMILY else ""
+    text = result.shown(node.text)
+    relation = result.shown(relations.get(node.key, "")) if rank is not Rank.FAMILY else ""
     if relation:
         name = re.escape(_name(node))
         text, count = re.subn(
             rf"(?<!\w){name}(?!\w)", lambda found: f"{found[0]} ({relation})", text, count=1, flags=re.IGNORECASE
         )
         text = text if count else f"{text} ({relation})"
-    when = node_when(node, wording.day)
+    when = node_when(node, result.day)
     told = f"- {text}" + (f" ({when})" if when else "")
-    return Line(node.id, told, (rank, to_microseconds(node.valid_from) or 0, node.id))
+    return ListedLine(node.id, told, (rank, to_microseconds(node.valid_from) or 0, node.id))

@@ -6,15 +6,21 @@ title, so that a title and a date are paid for once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from recollect.context import wording
-from recollect.context.budget import PER_ENTRY, shortened, tokens_in, tokens_in_each
-from recollect.context.result import Part
-from recollect.record import NodeId, to_microseconds
+import numpy as np
+
+from recollect.context import result
+from recollect.context.result import PER_ENTRY, ContextPart, shortened, tokens_in, tokens_in_each
+from recollect.context.settings import SnippetStrategy
+from recollect.derive.summaries.extract import Policy, choose, weighed
+from recollect.models.embedding import Embedder
+from recollect.record import Message, NodeId, Role, to_microseconds
 from recollect.search.recalling import Recalled
 from recollect.search.results.snippet import excerpt
+from recollect.text.sentences import cut_sentences
 
 #: What one message may take of the room: of the first few, and of the others.
 _FIRST, _OF_FIRST, _OF_OTHERS = 4, 0.6, 0.35
@@ -33,7 +39,7 @@ _Costs = Callable[[Sequence[Recalled], Sequence[str]], list[int]]
 class Shown:
     """Messages that are shown, and those that are left for the index, both in order of rank."""
 
-    part: Part | None = None
+    part: ContextPart | None = None
     left: list[Recalled] = field(default_factory=list)
 
 
@@ -55,7 +61,7 @@ def relevant(found: Sequence[Recalled], words: Sequence[str], room: int) -> Show
 
 
 def _chosen(found: Sequence[Recalled], words: Sequence[str], room: int, costs: _Costs) -> Shown:
-    shown, budget = Shown(), room - tokens_in(wording.RELEVANT) - 2 * PER_ENTRY
+    shown, budget = Shown(), room - tokens_in(result.RELEVANT) - 2 * PER_ENTRY
     heads: set[str] = set()
     kept: list[_Entry] = []
     for rank, (one, line, cost, head, of_head) in enumerate(_priced(found, costs)):
@@ -96,16 +102,16 @@ def _stored_costs(some: Sequence[Recalled], lines: Sequence[str]) -> list[int]:
     """By the counts that were made when they were stored; they are verified when all of it is put together."""
     known = [bool(one.tokens) and len(one.text) <= _COUNTED_WHOLE for one in some]
     rest = [
-        line if not is_known else line[: len(line) - len(wording.shown(one.text))]
+        line if not is_known else line[: len(line) - len(result.shown(one.text))]
         for one, line, is_known in zip(some, lines, known, strict=True)
     ]
     counted = tokens_in_each(rest)
     return [cost + (one.tokens if is_known else 0) for one, cost, is_known in zip(some, counted, known, strict=True)]
 
 
-def _part(kept: list[_Entry]) -> Part:
+def _part(kept: list[_Entry]) -> ContextPart:
     kept.sort(key=lambda entry: (_time(entry.found), entry.found.conversation_id or "", entry.rank))
-    lines = [wording.RELEVANT]
+    lines = [result.RELEVANT]
     ordered: list[_Entry] = []
     groups: dict[str, list[_Entry]] = {}  # in order of their first messages
     for entry in kept:
@@ -115,7 +121,7 @@ def _part(kept: list[_Entry]) -> Part:
         ordered += entries
     text = "\n".join(lines)
     ids = tuple(dict.fromkeys(entry.found.id for entry in ordered))
-    return Part("relevant", text, tokens_in(text) + PER_ENTRY, ids, _whole(ordered))
+    return ContextPart("relevant", text, tokens_in(text) + PER_ENTRY, ids, _whole(ordered))
 
 
 def _whole(entries: Sequence[_Entry]) -> frozenset[NodeId]:
@@ -128,13 +134,13 @@ def _time(one: Recalled) -> int:
 
 def _head(one: Recalled) -> str:
     """The conversation and the day, which the messages of both share."""
-    title, day = wording.shown(" ".join(one.title.split())[:80]), wording.day(one.time)
+    title, day = result.shown(" ".join(one.title.split())[:80]), result.day(one.time)
     return f"{title} ({day}):" if title and day else f"{title or day}:" if title or day else ""
 
 
 def _line(one: Recalled, words: str) -> str:
-    said = wording.who(one.role if one.kind in ("said", "document") else one.kind, one.speaker)
-    return f"{wording.code(one.id)} {said}: {wording.shown(words)}"
+    said = result.who(one.role if one.kind in ("said", "document") else one.kind, one.speaker)
+    return f"{result.code(one.id)} {said}: {result.shown(words)}"
 
 
 def _excerpt(one: Recalled, words: Sequence[str], most: int) -> str:
@@ -142,3 +148,81 @@ def _excerpt(one: Recalled, words: Sequence[str], most: int) -> str:
     room = most - 12
     found = excerpt(one.passage, words, length=room * _CHARACTERS_PER_TOKEN).text
     return shortened(found, room)
+
+
+# One line of a message, by the three strategies of the specification [4]: its beginning, its core, its summary.
+
+_BLANKS = re.compile(r"\s+")
+_MOST_SENTENCES = 6  # of a passage; a longer one is looked at by its beginning
+_CENTRE = 0.5  # how much the centre of a passage counts beside what was asked
+
+
+def snippets(
+    found: Sequence[Recalled], strategy: SnippetStrategy, length: int, embedder: Embedder, text: str
+) -> list[str]:
+    """A line of at most `length` characters for each of these."""
+    if strategy == "semantic_core":
+        return _cores(found, length, embedder, text)
+    if strategy == "summary":
+        return [_summary(one, length, embedder) for one in found]
+    return [first(one, length) for one in found]
+
+
+def first(one: Recalled, length: int) -> str:
+    """How it begins."""
+    return cut(one.text, length)
+
+
+def cut(text: str, length: int) -> str:
+    """The text in one line, cut before a word that does not fit whole."""
+    flat = _BLANKS.sub(" ", text[: 8 * length + 200]).strip()
+    flat = result.shown(flat)
+    if len(flat) <= length and len(text) <= 8 * length + 200:
+        return flat
+    head = flat[: max(1, length - 1)]
+    blank = head.rfind(" ")
+    return f"{(head[:blank] if blank > length // 2 else head).rstrip()}…"
+
+
+def _cores(found: Sequence[Recalled], length: int, embedder: Embedder, text: str) -> list[str]:
+    """Of each passage the sentence nearest in meaning to what was asked, and to the passage itself."""
+    lines = [first(one, length) for one in found]
+    parts = [
+        [] if len(one.text) <= length else cut_sentences(one.passage, limit=1).parts[:_MOST_SENTENCES] for one in found
+    ]
+    every = [part for own in parts for part in own]
+    if not every:
+        return lines
+    vectors = np.asarray(embedder.embed([text, *every]), np.float32)
+    asked, at = vectors[0], 1
+    for place, own in enumerate(parts):
+        if own:
+            rows = vectors[at : at + len(own)]
+            at += len(own)
+            centre = rows.mean(axis=0)
+            likeness = rows @ asked + _CENTRE * (rows @ centre) / max(float(np.linalg.norm(centre)), 1e-6)
+            best = int(likeness.argmax())
+            lines[place] = cut(" ".join(own[best:]), length)
+    return lines
+
+
+def _summary(one: Recalled, length: int, embedder: Embedder) -> str:
+    """The sentences that are worth most, as the summaries without a model choose them."""
+    return first(one, length) if len(one.text) <= length else extract_of([one], length, embedder)
+
+
+def extract_of(found: Sequence[Recalled], length: int, embedder: Embedder) -> str:
+    """The same of several passages, in one line."""
+    sentences = weighed([_as_message(one) for one in found], Policy(), embedder)
+    chosen = " ".join(sentences[place].text for place in choose(sentences, length)) if sentences else ""
+    return cut(chosen, length) if chosen else first(found[0], length)
+
+
+def _as_message(one: Recalled) -> Message:
+    return Message(
+        id=one.id,
+        conversation_id=one.conversation_id or NodeId(""),
+        role=Role.ASSISTANT if one.role == Role.ASSISTANT.value else Role.USER,
+        content=one.passage,
+        speaker=one.speaker,
+    )

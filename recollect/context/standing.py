@@ -7,20 +7,143 @@ so two turns share a beginning, to the byte, wherever nothing in it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.context.choices import ToolNames
+from recollect.context import result
 from recollect.context.facts import facts_part, read_facts
-from recollect.context.newest import is_asked, newest_of, recent_part
-from recollect.context.result import Part
-from recollect.context.rules import rules_part
+from recollect.context.result import PER_ENTRY, PER_MESSAGE, ContextPart, shortened, tokens_in, tokens_in_each
+from recollect.context.settings import ToolNames
 from recollect.context.summaries import read_summaries, summaries_part
 from recollect.derive.facts.instructions import rules_in
-from recollect.record import NodeId, to_microseconds
-from recollect.store import View
+from recollect.errors import NotFound
+from recollect.record import Conversation, Kind, Message, Node, NodeId, Role, to_microseconds
+from recollect.store import View, Where
 from recollect.store.results import Kept
+
+#: Of their share what a single one may take; of a longer one beginning and end are shown.
+_ONE_MESSAGE = 0.5
+_STEP = 5  # messages by which the beginning moves on
+
+
+def is_asked(message: Message, text: str) -> bool:
+    """Whether this is the text itself: who stores a message before asking for its context has it there already."""
+    return message.role is Role.USER and message.content.strip() == text.strip()
+
+
+def newest_of(view: View, conversation_id: NodeId | None, window: int) -> list[Message]:
+    """The newest messages that were said, oldest first: of the active path of a conversation, or of all."""
+    if conversation_id is None:
+        where = Where(kinds=(Kind.SAID.value,), deleted=False, order="newest")
+        found = view.find(Message, where, limit=2 * window + _STEP).items if window else []
+        return [message for message in reversed(found) if message.active and message.content]
+    end = view.end(conversation_id)
+    if end is None or end.conversation.erased:
+        if view.get(Conversation, [conversation_id]) and end is not None:
+            return []
+        raise NotFound(f"No conversation has the ID {conversation_id}.", hint="To see what there is: recollect list")
+    if end.leaf is None or not window:
+        return []
+    path = [end.leaf, *view.above(end.leaf.id, 3 * window + _STEP)]
+    return [m for m in reversed(path) if m.kind is Kind.SAID and not m.deleted and m.content][-2 * window - _STEP :]
+
+
+def recent_part(
+    newest: Sequence[Message], window: int, budget: int, tools: ToolNames | None
+) -> tuple[ContextPart | None, list[tuple[str, str]], list[Message]]:
+    """The newest messages that fit, from a place on that moves in steps."""
+    if not newest or not window:
+        return None, [], []
+    most = int(budget * _ONE_MESSAGE)
+    start = _begin(newest, window)
+    words = [result.as_said(message) for message in newest]
+    costs = [cost + PER_MESSAGE for cost in tokens_in_each(words)]
+    for at in range(start, len(newest)):
+        if costs[at] > max(most, PER_MESSAGE + 8):
+            words[at] = _cut(newest[at], words[at], most - PER_MESSAGE, tools)
+            costs[at] = tokens_in(words[at]) + PER_MESSAGE
+    heading = tokens_in(result.RECENT) + PER_ENTRY
+    while start < len(newest) and heading + sum(costs[start:]) > budget:
+        start = _after(newest, start)
+    kept = list(newest[start:])
+    if not kept:
+        return None, [], []
+    said = [(_side(message), own) for message, own in zip(kept, words[start:], strict=True)]
+    lines = [f"[{role}]: {result.shown(own)}" for role, own in said]
+    text = "\n".join([result.RECENT, *lines])
+    whole = frozenset(m.id for m, (_, own) in zip(kept, said, strict=True) if own == result.as_said(m))
+    cost = max(tokens_in(text), heading + sum(costs[start:]))
+    return ContextPart("recent", text, cost, tuple(m.id for m in kept), whole), said, kept
+
+
+def _side(message: Message) -> str:
+    return "assistant" if message.role is Role.ASSISTANT else "user"
+
+
+def _begin(newest: Sequence[Message], window: int) -> int:
+    """Where the newest messages begin: at least the window's, from the last step before it."""
+    start = max(0, len(newest) - window)
+    while start > 0 and not _is_step(newest, start):
+        start -= 1
+    return start
+
+
+def _after(newest: Sequence[Message], start: int) -> int:
+    """The next step, or where none is left the next message."""
+    ahead = range(start + 1, len(newest))
+    return next((at for at in ahead if _is_step(newest, at)), start + 1)
+
+
+def _is_step(newest: Sequence[Message], at: int) -> bool:
+    """Whether a message is one of those that the newest ones may begin with; it is the same whenever it is asked."""
+    before, own = newest[at - 1].position, newest[at].position
+    return own // _STEP != before // _STEP or newest[at].conversation_id != newest[at - 1].conversation_id
+
+
+def _cut(message: Message, words: str, budget: int, tools: ToolNames | None) -> str:
+    note = f"\n{result.code(message.id)} goes on" + (f": {tools.message}" if tools else "")
+    return shortened(words, max(0, budget - tokens_in(note))) + note
+
+
+# The rules that the user wrote or confirmed: first in every context, whatever is asked, and never searched for.
+
+#: What rules may take of the room. All that may be told fit into it where the room is twice as large.
+_SHARE = 0.5
+_ROUND = 8  # tokens that a line may cost beside its words, in the room for it
+
+
+def rules_part(rules: Sequence[Node], room: int, known: Collection[NodeId] = ()) -> ContextPart | None:
+    """The rules that are not `known`, in the order in which they were told, so that a new one changes nothing before
+    it. Where not all fit, the newest are left out, and a line says how many. None where there are none.
+    """
+    rules = [node for node in rules if node.id not in known]
+    if not rules:
+        return None
+    lines = [f"- {result.shown(node.text)}" for node in rules]
+    for many in range(len(lines), -1, -1):
+        left = [_left_out(len(lines) - many)] if many < len(lines) else []
+        text = "\n".join([result.RULES, *lines[:many], *left])
+        cost = tokens_in(text) + PER_ENTRY + _more_in_the_guide()
+        if cost <= room * _SHARE:
+            return ContextPart("rules", text, cost, tuple(node.id for node in rules[:many]))
+    return None
+
+
+def room_for(rules: Sequence[str]) -> int:
+    """The room in which all these rules fit."""
+    return int(sum(tokens_in_each([result.RULES, *rules])) / _SHARE) + _ROUND * (len(rules) + 2)
+
+
+def _more_in_the_guide() -> int:
+    """What the guide costs more below rules."""
+    above, below = tokens_in_each([result.GUIDE, result.BELOW_RULES])
+    return max(0, below - above)
+
+
+def _left_out(count: int) -> str:
+    return "(1 further rule does not fit here)" if count == 1 else f"({count} further rules do not fit here)"
+
 
 #: The long-term parts behind the rules, which stand before everything, in their order.
 LONG_TERM = ("facts", "summaries")
@@ -38,11 +161,11 @@ class Standing:
     summaries that gave way: what is left of the long-term share holds them.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ContextPart, ...]
     recent: tuple[tuple[str, str], ...] = ()  # role and words
     seen: frozenset[NodeId] = frozenset()
     conversation: NodeId | None = None
-    more: Part | None = None
+    more: ContextPart | None = None
 
     @property
     def tokens(self) -> int:

@@ -9,10 +9,8 @@ from datetime import date, datetime, timedelta
 from itertools import chain, zip_longest
 from typing import Any
 
-from recollect.context import wording
-from recollect.context.budget import PER_ENTRY, tokens_in
-from recollect.context.listed import Line, part_of
-from recollect.context.result import Part
+from recollect.context import result
+from recollect.context.result import PER_ENTRY, ContextPart, ListedLine, part_of, tokens_in
 from recollect.derive.summaries.nodes import COVERS, L1, L2
 from recollect.derive.summaries.periods import MONTH, WEEK, Period
 from recollect.derive.tasks.base import LIVE
@@ -65,12 +63,18 @@ def read_summaries(view: View, now: datetime) -> Ages:
 
 
 def summaries_part(
-    view: View, ages: Ages, shown: frozenset[NodeId], begins: int | None, room: int, *, beside: Part | None = None
-) -> Part | None:
+    view: View,
+    ages: Ages,
+    shown: frozenset[NodeId],
+    begins: int | None,
+    room: int,
+    *,
+    beside: ContextPart | None = None,
+) -> ContextPart | None:
     """Some of every age in the room. `shown` are the messages that stand there themselves, from `begins` on: what
     covers nothing else is left out. No line is told twice, nor one that stands in the part `beside` it.
     """
-    room -= tokens_in(wording.SUMMARIES) + PER_ENTRY
+    room -= tokens_in(result.SUMMARIES) + PER_ENTRY
     chosen = _chosen(view, ages, shown, begins, room // _LEAST)
     left, weights, lines = room, sum(weight for _, weight in chosen), []
     known = set(map(_undated, beside.text.split("\n"))) if beside else set[str]()
@@ -79,8 +83,8 @@ def summaries_part(
         weights -= weight
         if text:
             left -= tokens_in(text) + PER_ENTRY
-            lines.append(Line(node.id, text, _place(node)))
-    return part_of("summaries", wording.SUMMARIES, lines)
+            lines.append(ListedLine(node.id, text, _place(node)))
+    return part_of("summaries", result.SUMMARIES, lines)
 
 
 def told(node: Node, room: int, known: set[str] | None = None) -> str:
@@ -88,10 +92,10 @@ def told(node: Node, room: int, known: set[str] | None = None) -> str:
     and is exact in it and as many sentences as fit, none of them cut. Its lines are known then, too.
     """
     known = set() if known is None else known
-    words, parts = "\n".join(_new_lines(wording.shown(node.text), known)), node.body.get("parts", {})
+    words, parts = "\n".join(_new_lines(result.shown(node.text), known)), node.body.get("parts", {})
     if not words:
         return ""
-    when = wording.span(node.valid_from, node.valid_to)
+    when = result.span(node.valid_from, node.valid_to)
     head = f"{when}: " if when and not words.startswith(f"{when} ") else ""
     left = room - tokens_in(f"{head}{words}")
     if left >= 0:
@@ -148,9 +152,9 @@ def _beside(parts: Mapping[str, Any], known: str, room: int) -> list[str]:
 def _items(part: Any) -> list[str]:
     """What a part lists, be it sentences or entries with a name."""
     if isinstance(part, str):
-        return [wording.shown(part)] if part.strip() else []
+        return [result.shown(part)] if part.strip() else []
     found = [one if isinstance(one, str) else _entry(one) for one in part or ()]
-    return [" ".join(wording.shown(one).split()) for one in found if one.strip()]
+    return [" ".join(result.shown(one).split()) for one in found if one.strip()]
 
 
 def _entry(one: Any) -> str:

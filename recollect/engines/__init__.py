@@ -1,4 +1,4 @@
-"""The engines behind the port `store`: SQLite and Neo4j."""
+"""The engines behind the port `store`. A path asks for SQLite, an address for Neo4j."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from recollect.errors import InvalidInput
 from recollect.record import utc_now
 from recollect.runtime.files import Address, Place, read_place
 from recollect.store.base import Store
-
-# Which engine a place asks for: a path is a SQLite file, an address a Neo4j server.
 
 _USER, _OTHER_USER, _PASSWORD = "NEO4J_USER", "NEO4J_USERNAME", "NEO4J_PASSWORD"
 

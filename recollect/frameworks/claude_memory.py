@@ -18,12 +18,12 @@ from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-from recollect.frameworks.records import Records
-from recollect.frameworks.users import synced
+from recollect.frameworks.records import Records, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
-from recollect.record import Document
+from recollect.record import Document, NodeId
 from recollect.record.tree import outline
+from recollect.store.update import insist
 from recollect.text.clean import clean_text
 
 _ROOT = "/memories"
@@ -41,14 +41,21 @@ class _Files:
         self._memory = synced(memory)
         self._records = Records(self._memory, "claude-memory")
         self._lock = threading.RLock()
+        self._read: dict[NodeId, int] = {}  # the revisions of what a command has read
 
     def answer(self, command: Any) -> str:
         """Does what a command says. Raises ToolError with what the model is to be told. Of secrets it is shown masks,
         but for those that the command itself tells.
         """
         with self._lock:
-            made: str = getattr(self, f"_{command.command}")(command)
+            made = insist(lambda: self._done(command), "The memory files are")
         return self._memory.integration.masked(made, spoken=repr(command))
+
+    def _done(self, command: Any) -> str:
+        """Does it once. Raises Stale where somebody else wrote to a file that it read, before it did."""
+        self._read.clear()
+        done: str = getattr(self, f"_{command.command}")(command)
+        return done
 
     def clear(self) -> str:
         """Deletes all files."""
@@ -111,7 +118,7 @@ class _Files:
         path = _checked(command.path)
         if path == _ROOT:
             raise ToolError(f"Cannot delete the {_ROOT} directory itself")
-        self._records.remove(self._all(path, command.path))
+        self._put(self._records.hidden(self._all(path, command.path)))
         return f"Successfully deleted {command.path}"
 
     def _rename(self, command: Any) -> str:
@@ -124,12 +131,14 @@ class _Files:
         if new.startswith(f"{old}/"):
             raise ToolError(f"The destination {command.new_path} lies in {command.old_path}")
         self._check_folder(new)
-        self._records.put([self._made(new + _path(file)[len(old) :], file.content) for file in moved])
-        self._records.remove(moved)
+        made = [self._made(new + _path(file)[len(old) :], file.content) for file in moved]
+        self._put([*made, *self._records.hidden(moved)])
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def _file(self, path: str) -> Document | None:
-        return next(iter(self._records.get([self._records.id(path)]).values()), None)
+        own = self._records.id(path)
+        file, self._read[own] = self._records.read(own)
+        return file
 
     def _below(self, folder: str) -> Iterator[Document]:
         return (file for file in self._records.every() if _path(file).startswith(f"{folder}/"))
@@ -137,7 +146,8 @@ class _Files:
     def _all(self, path: str, named: str) -> list[Document]:
         """The file, or all those of a folder. Raises ToolError where neither is there."""
         file = self._file(path)
-        found = [file] if file is not None else list(self._below(path))
+        below = [_path(one) for one in self._below(path)] if file is None else []
+        found = [file] if file is not None else [one for name in below if (one := self._file(name)) is not None]
         if not found:
             raise ToolError(f"The path {named} does not exist")
         return found
@@ -163,7 +173,10 @@ class _Files:
         return self._records.made(self._records.id(path), path, text, kept, searched=bool(text))
 
     def _write(self, path: str, text: str) -> None:
-        self._records.put([self._made(path, text)])
+        self._put([self._made(path, text)])
+
+    def _put(self, files: Sequence[Document]) -> None:
+        self._records.put_as_read(files, self._read)
 
     def _listed(self, folder: str, named: str) -> str:
         sizes: dict[str, int] = {}

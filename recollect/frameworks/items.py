@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from recollect.frameworks.users import SESSION, USER, place, synced
+from recollect.frameworks.records import SESSION, USER, place, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal
@@ -80,11 +80,10 @@ class Items:
     def pop(self) -> Any:
         """Takes the last item out and returns it; None where there is none."""
         with self._lock:
-            last = next(self._newest_first(), None)
-            if last is None:
-                return None
-            self.memory.delete(last.id)
-            return json.loads(last.metadata[_ITEM])
+            while (last := next(self._newest_first(), None)) is not None:
+                if self.memory.delete(last.id):  # else somebody else has taken it
+                    return json.loads(last.metadata[_ITEM])
+            return None
 
     def clear(self) -> None:
         """Takes all items out."""

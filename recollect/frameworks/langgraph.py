@@ -32,8 +32,7 @@ from langgraph.store.base import (
     get_text_at_path,
 )
 
-from recollect.frameworks.records import Records
-from recollect.frameworks.users import below, place, synced
+from recollect.frameworks.records import Records, below, place, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal

@@ -20,8 +20,7 @@ from typing import Any
 
 import recollect.memory
 from recollect.errors import InvalidInput, NotFound
-from recollect.frameworks.records import plain
-from recollect.frameworks.users import USER, below, place, synced
+from recollect.frameworks.records import USER, below, place, plain, synced
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal
 from recollect.record import Conversation, Message, NodeId, Version, iso, stable_id
@@ -51,7 +50,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-class Memory:
+class Mem0Memory:
     """Memories of users, agents and runs, in namespaces below that of a `recollect.Memory`. Those that 0.2.0 kept
     together are moved there when it is opened.
     """
@@ -378,3 +377,7 @@ def _item(message: Message) -> dict[str, Any]:
     item |= {name: own[name] for name in _OWN if own.get(name) is not None}
     others = {name: value for name, value in own.items() if name not in _OWN}
     return item | ({"metadata": others} if others else {})
+
+
+#: The name that mem0 has for it.
+Memory = Mem0Memory

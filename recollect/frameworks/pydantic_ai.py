@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
 from recollect.frameworks.items import Items, Worded
-from recollect.frameworks.users import USER, place, synced
+from recollect.frameworks.records import USER, place, synced
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 

@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from recollect.memory import Memory
-from recollect.record import HIDDEN, Document, NodeId, stable_id
+from recollect.memory.async_memory import AsyncMemory
+from recollect.record import HIDDEN, Document, NodeId, namespace_part, stable_id
 from recollect.store import Where
 from recollect.text.clean import clean_text, clean_title
 
@@ -68,16 +69,31 @@ class Records:
         words = clean_text(text)
         return Document(id, self._source, clean_title(title), words, created=created or self.now, metadata=kept)
 
+    def read(self, id: NodeId) -> tuple[Document | None, int]:
+        """A record, where it is there, and the number of its revision, for `put_as_read`."""
+        with self._memory.handle.space.view() as view:
+            found, revisions = view.get(Document, [id]), view.revisions([id])
+        there = next(filter(_is_there, found), None)
+        return there, revisions[id].number if id in revisions else 0
+
     def put(self, records: Sequence[Document]) -> None:
         """Writes records, in one transaction."""
         if records:
             left = self._memory.handle.as_left(tuple(records))
             self._memory.handle.ingest.documents([(record, ()) for record in left], again=True, newest=True)
 
+    def put_as_read(self, records: Sequence[Document], read: Mapping[NodeId, int]) -> None:
+        """The same, unless what was read before was changed since, by whomever. Raises Stale."""
+        self._memory.handle.ingest.documents_as_read(self._memory.handle.as_left(tuple(records)), read)
+
     def remove(self, records: Iterable[Document]) -> None:
         """Hides records for good; the record keeps them."""
+        self.put(self.hidden(records))
+
+    def hidden(self, records: Iterable[Document]) -> list[Document]:
+        """Records as they are when they are removed."""
         when = self.now.isoformat()
-        self.put([replace(one, metadata={**one.metadata, HIDDEN: True, _GONE: when}) for one in records])
+        return [replace(one, metadata={**one.metadata, HIDDEN: True, _GONE: when}) for one in records]
 
     def search(self, query: str) -> list[tuple[Document, float]]:
         """The records that have to do with a query, best first, with their scores."""
@@ -103,3 +119,26 @@ def plain(query: str) -> str:
 
 def _is_there(record: Document) -> bool:
     return not record.erased and _GONE not in record.metadata
+
+
+# Whose memory an adapter reads and writes: a namespace for each user, so that nobody is told another's facts.
+
+USER, SESSION = "user", "session"
+
+
+def synced(memory: Memory | AsyncMemory) -> Memory:
+    """The memory itself, whichever face of it a program holds."""
+    return memory.sync if isinstance(memory, AsyncMemory) else memory
+
+
+def place(memory: Memory, *names: str) -> str:
+    """The namespace below a memory's own that these names make; other names make another one."""
+    return "/".join([str(memory.namespace), *map(namespace_part, names)])
+
+
+def below(memory: Memory, *kinds: str) -> Iterator[Memory]:
+    """The memories below a memory's own whose first name is one of these."""
+    heads = tuple(f"{place(memory, kind)}/" for kind in kinds)
+    for name in memory.upkeep.namespaces():
+        if name.startswith(heads):
+            yield memory.beside(name)

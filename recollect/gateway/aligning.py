@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from recollect.gateway.talk import Call, Said, Talk
+from recollect.gateway.talk import Dialogue, DialogueCall, DialogueMessage
 from recollect.memory import Memory
 from recollect.record import Message, NodeId, PartKind, Role, ToolCall, stable_id
 from recollect.text.clean import clean_text
@@ -33,7 +33,7 @@ class Aligned:
 def align(
     memory: Memory,
     conversation: NodeId,
-    talk: Talk,
+    talk: Dialogue,
     said: Sequence[int],
     *,
     is_named: bool,
@@ -60,7 +60,7 @@ def align(
     return None
 
 
-def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent: NodeId | None) -> Talk:
+def as_told(memory: Memory, conversation: NodeId, talk: Dialogue, after: int, parent: NodeId | None) -> Dialogue:
     """The talk behind a place with the words that we told beside our calls: some clients write others there. The very
     same where they are those. `parent` is the message of that place, None for the last of the conversation.
     """
@@ -72,7 +72,7 @@ def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent
     latest = latest[at:] if parent else latest[-1:]
     counted: Counter[tuple[NodeId, str]] = Counter()
 
-    def made_below(message: Message, calls: Sequence[Call]) -> bool:
+    def made_below(message: Message, calls: Sequence[DialogueCall]) -> bool:
         names = (call_id(conversation, message.id, call.id, counted[message.id, call.id]) for call in calls)
         return bool(calls and calls_named(memory, names))
 
@@ -93,7 +93,7 @@ def as_told(memory: Memory, conversation: NodeId, talk: Talk, after: int, parent
     return talk if tuple(said) == talk.said else replace(talk, said=tuple(said))
 
 
-def with_answers(memory: Memory, talk: Talk, realm: tuple[str, str]) -> Talk:
+def with_answers(memory: Memory, talk: Dialogue, realm: tuple[str, str]) -> Dialogue:
     """The talk with the words of the answers that it only refers to; the very same where there are none."""
     marks = {n: item_mark(realm, one.refers) for n, one in enumerate(talk.said) if one.refers and not one.is_said}
     aliased = memory.integration.aliased(marks.values()) if marks else {}
@@ -105,13 +105,13 @@ def with_answers(memory: Memory, talk: Talk, realm: tuple[str, str]) -> Talk:
     return replace(talk, said=tuple(said)) if found else talk
 
 
-def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bool, int]:
+def agreement(memory: Memory, talk: Dialogue, at: int, message: Message) -> tuple[bool, int]:
     """Whether the calls that a request tells of behind a place are those below a message, as far as both go, and how
     many of them are the same.
     """
     own, below = message.conversation_id, message.id
     counted: Counter[NodeId] = Counter()
-    named: list[tuple[NodeId, NodeId, Call, str]] = []
+    named: list[tuple[NodeId, NodeId, DialogueCall, str]] = []
     for call, result in calls_behind(talk, at):
         by_id, in_words = call_id(own, below, call.id), call_in_words(below, call)
         numbers = counted[by_id], counted[in_words]
@@ -130,9 +130,9 @@ def agreement(memory: Memory, talk: Talk, at: int, message: Message) -> tuple[bo
     return agrees, same
 
 
-def calls_behind(talk: Talk, at: int) -> list[tuple[Call, str]]:
+def calls_behind(talk: Dialogue, at: int) -> list[tuple[DialogueCall, str]]:
     """The calls behind a place, until somebody says something, each with its result, empty if there is none yet."""
-    made: list[tuple[Call, str]] = []
+    made: list[tuple[DialogueCall, str]] = []
     waiting: dict[str, list[int]] = {}
     for n in range(max(at, 0), len(talk.said)):
         one = talk.said[n]
@@ -151,12 +151,12 @@ def calls_behind(talk: Talk, at: int) -> list[tuple[Call, str]]:
     return made
 
 
-def meant_by(call: Call, by_id: ToolCall | None, in_words: ToolCall | None) -> ToolCall | None:
+def meant_by(call: DialogueCall, by_id: ToolCall | None, in_words: ToolCall | None) -> ToolCall | None:
     """Which of the stored calls with its id and with its words a call is: ids may be given twice."""
     return by_id if by_id is not None and is_same_call(call, by_id) else in_words
 
 
-def is_same_call(call: Call, stored: ToolCall) -> bool:
+def is_same_call(call: DialogueCall, stored: ToolCall) -> bool:
     """Whether a call says the same as a stored one; of some nothing but the id is told."""
     if not call.name or not stored.arguments:
         return True
@@ -178,9 +178,9 @@ def calls_named(memory: Memory, names: Iterable[NodeId]) -> dict[NodeId, ToolCal
     return found | {name: others[ids[0]] for name, ids in aliased.items() if ids[0] in others}
 
 
-def likeness_of(one: Said | Message) -> NodeId:
+def likeness_of(one: DialogueMessage | Message) -> NodeId:
     """The likeness of a message of either side."""
-    if isinstance(one, Said):
+    if isinstance(one, DialogueMessage):
         return likeness(one.role, one.text, one.assets)
     assets = [part.name for part in one.parts if part.kind is PartKind.ASSET]
     return likeness(one.role.value, one.content, assets)
@@ -197,7 +197,7 @@ def likeness(role: str, text: str, assets: Sequence[str] = ()) -> NodeId:
     return stable_id(role, "".join(text.split()), *assets)
 
 
-def marks(talk: Talk, realm: tuple[str, str]) -> list[NodeId]:
+def marks(talk: Dialogue, realm: tuple[str, str]) -> list[NodeId]:
     """The aliases of what in a request can have come from us, the latest first: words of the model, and calls of
     tools.
     """
@@ -230,7 +230,7 @@ def call_mark(realm: tuple[str, str], name: str) -> NodeId:
     return stable_id("called", realm[1], name)
 
 
-def call_in_words(below: NodeId, call: Call, number: int = 0) -> NodeId:
+def call_in_words(below: NodeId, call: DialogueCall, number: int = 0) -> NodeId:
     """The alias of a call below a message by its words: some servers give calls no ids, and some clients others."""
     return stable_id(stable_id("called", call.name, as_one(call.arguments)), below, number)
 
@@ -250,7 +250,7 @@ def as_one(arguments: str) -> str:
         return arguments.strip()
 
 
-def _called(messages: Sequence[Message], talk: Talk, place: int) -> set[NodeId]:
+def _called(messages: Sequence[Message], talk: Dialogue, place: int) -> set[NodeId]:
     """The ids of the calls that the request tells of behind a place, were they made below the first of the messages, or
     below an answer behind it: clients may write other words beside calls than we told.
     """
@@ -266,7 +266,7 @@ def _called(messages: Sequence[Message], talk: Talk, place: int) -> set[NodeId]:
     return {call_id(message.conversation_id, message.id, name) for message in below for name in names}
 
 
-def _beside(said: Sequence[Said], at: int) -> tuple[Call, ...]:
+def _beside(said: Sequence[DialogueMessage], at: int) -> tuple[DialogueCall, ...]:
     """The calls beside the words of a model: some wires tell them right behind."""
     if said[at].role != "assistant":
         return ()
@@ -289,3 +289,29 @@ def end_of(some: Sequence[NodeId], others: Sequence[NodeId]) -> int | None:
             left.pop()
             found = at if found is None else found
     return None if left else found
+
+
+# What was forgotten, and is told again by a client that sends a part of its history: of a whole one it is known by
+# the ids that forgetting leaves.
+
+
+def without_forgotten(memory: Memory, talk: Dialogue, after: int) -> Dialogue:
+    """The talk without what stands behind a place and before what is asked now, and was forgotten, with the tools that
+    were called for it; the very same where there is nothing of that.
+    """
+    said = [n for n, one in enumerate(talk.said) if one.is_said]
+    asked = max((n for n in said if talk.said[n].role == "user"), default=-1)
+    again = [n for n in said if after <= n < asked]
+    if not any(n > after for n in again):
+        return talk
+    gone = {again[place] for place in memory.integration.forgotten_among(talk.said[n].text for n in again)} - {after}
+    if not gone:
+        return talk
+    said_once = len(gone)
+    edges = [-1, *said, len(talk.said)]
+    for before, own, behind in zip(edges, said, edges[2:], strict=False):
+        if own in gone:
+            gone.update(range(own, behind))
+            gone.update(range(before + 1, own))
+    left = tuple(one for n, one in enumerate(talk.said) if n not in gone)
+    return replace(talk, said=left, forgotten=talk.forgotten + said_once)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from recollect.context import Context
-from recollect.context.budget import tokens_in
+from recollect.context.result import tokens_in
 from recollect.memory import Memory
 from recollect.record import NodeId
 
@@ -29,7 +29,7 @@ _TELLING = _DERIVED | {"recent", "relevant"}
 
 
 @dataclass(slots=True)
-class Block:
+class GivenBlock:
     """What stood before some words. An empty one: there was nothing to tell. `told` need no telling again while it
     stands there: messages that are in it word for word, rules, facts and summaries.
     """
@@ -47,10 +47,10 @@ class Blocks:
     """Thread-safe."""
 
     clock: Callable[[], float] = time.monotonic
-    _kept: OrderedDict[tuple[str, NodeId], Block] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[str, NodeId], GivenBlock] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def of(self, memory: Memory, key: NodeId) -> Block | None:
+    def of(self, memory: Memory, key: NodeId) -> GivenBlock | None:
         """What was put there, if it still holds."""
         name = (str(memory.namespace), key)
         with self._lock:
@@ -66,14 +66,14 @@ class Blocks:
                 self._kept.move_to_end(name)
         return block
 
-    def make(self, memory: Memory, key: NodeId, context: Context) -> Block:
+    def make(self, memory: Memory, key: NodeId, context: Context) -> GivenBlock:
         """Keeps what is put there."""
         is_telling = any(part.name in _TELLING for part in context.parts)
         text = context.text if is_telling else ""
         ids = frozenset(context.named_ids()) if is_telling else frozenset[NodeId]()
         derived = {own for part in context.parts if part.name in _DERIVED for own in part.ids}
         told = frozenset(context.whole_ids() | derived) if is_telling else frozenset[NodeId]()
-        block = Block(text, tokens_in(text), ids, told, memory.integration.fingerprint(ids), self.clock())
+        block = GivenBlock(text, tokens_in(text), ids, told, memory.integration.fingerprint(ids), self.clock())
         with self._lock:
             self._kept[str(memory.namespace), key] = block
             while len(self._kept) > _MOST:

@@ -11,21 +11,25 @@ from threading import Lock
 from typing import Any, Literal
 from urllib.parse import quote
 
-from recollect.context.budget import tokens_in
-from recollect.context.rules import room_for
+from recollect.context.result import tokens_in
+from recollect.context.standing import room_for
 from recollect.errors import InvalidInput, RecollectError
 from recollect.gateway.aligning import LOOKED_UP, likeness_of
-from recollect.gateway.blocks import TIMES, Block, Blocks, share
-from recollect.gateway.events import Events, is_event_stream
-from recollect.gateway.fitting import Fit, cost_of, fit, is_kept_there
-from recollect.gateway.keeping import keep, keep_first
-from recollect.gateway.leaving_out import keep_out, recorded
-from recollect.gateway.measure import holds_files
-from recollect.gateway.refusals import Opening, Refusal, is_failure
-from recollect.gateway.scope import ATTEMPT, Asked, read_scope, without_ours
-from recollect.gateway.talk import Heard, Talk
-from recollect.gateway.threads import Placed, Recent, Threads, answer_id
-from recollect.gateway.windows import Windows, answer_allowed
+from recollect.gateway.blocks import TIMES, Blocks, GivenBlock, share
+from recollect.gateway.events import AnswerStart, Events, Refusal, is_event_stream, is_failure
+from recollect.gateway.fitting import (
+    ContextWindows,
+    FittedRequest,
+    answer_allowed,
+    cost_of,
+    fit,
+    holds_files,
+    is_kept_there,
+)
+from recollect.gateway.keeping import keep, keep_first, keep_out, recorded
+from recollect.gateway.scope import ATTEMPT, RequestScope, read_scope, without_ours
+from recollect.gateway.talk import Dialogue, HeardAnswer
+from recollect.gateway.threads import PlacedDialogue, RecentDialogues, Threads, answer_id
 from recollect.gateway.wires import RESPONSES, Wire
 from recollect.importers.reading.lenient import text_of
 from recollect.memory import Memory
@@ -43,7 +47,7 @@ _NEVER_REFUSED = 10_000  # characters of a request: every model takes so much
 _HELD = 2_000  # messages that a provider is taken to have of what it keeps
 _AWAITED = 500  # answers that are fetched later
 
-_NOTHING = Fit(0)
+_NOTHING = FittedRequest(0)
 
 _log = logging.getLogger("recollect.endless")
 
@@ -57,16 +61,16 @@ class Endless:
     memory_of: Callable[[str], Memory]
     budget: int = BUDGET
     window: int | None = None
-    windows: Windows = field(default_factory=Windows)
+    windows: ContextWindows = field(default_factory=ContextWindows)
     threads: Threads = field(default_factory=Threads)
     blocks: Blocks = field(default_factory=Blocks)
-    awaited: Recent[Exchange] = field(default_factory=lambda: Recent(_AWAITED))
+    awaited: RecentDialogues[ProxiedExchange] = field(default_factory=lambda: RecentDialogues(_AWAITED))
     recording: Recording = field(default_factory=Recording.own)
     by: Literal["proxy", "wrap"] = "proxy"
 
     def fetched(
         self, path: str, headers: Mapping[str, str], upstream: str, *, within: Sequence[str] = ()
-    ) -> Exchange | None:
+    ) -> ProxiedExchange | None:
         """What listens to an answer that is made in the background, where `path` asks for it; None for another, and for
         one of a namespace that the client may not reach.
         """
@@ -88,7 +92,7 @@ class Endless:
         within: Sequence[str] = (),
         counts_only: bool = False,
         upstream: str = "",
-    ) -> Exchange:
+    ) -> ProxiedExchange:
         """A request as it is to be sent. `counts_only`: nothing is answered, and nothing kept. `upstream` is the server
         that is asked; `within` are the namespaces that the client may reach, none for all. Raises InvalidInput for a
         namespace or a number that is none, NotAllowed; what else goes wrong costs the request its memory, nothing more.
@@ -111,7 +115,7 @@ class Endless:
         # A file may be a thousand pages long: what is learned from a request with one holds for such requests.
         kind = "files" if holds_files(body) else ""
         model = (upstream, asked.client, str(body.get("model")), headers.get("anthropic-beta", ""), kind)
-        exchange = Exchange(self, wire, asked, bare, again, model, changed=bare is not body)
+        exchange = ProxiedExchange(self, wire, asked, bare, again, model, changed=bare is not body)
         exchange.heard.many, exchange.heard.prefill = talk.answers, talk.prefill
         exchange.heard.is_repeated = wire.vendor == "openai"  # some servers give the beginning back, some do not
         is_said = any(one.is_said or one.calls or one.results for one in talk.said)
@@ -133,7 +137,7 @@ class Endless:
         exchange.leave_out()
         return exchange
 
-    def _fitted(self, exchange: Exchange, talk: Talk) -> Fit:
+    def _fitted(self, exchange: ProxiedExchange, talk: Dialogue) -> FittedRequest:
         """What of a request goes, and what it may be given."""
         asked = exchange.asked
         given = TIMES * self._budget(asked) if asked.recalls else 0
@@ -143,19 +147,19 @@ class Endless:
             told != 0 and (told is not None or asked.stores) and not is_kept_there(exchange.body, talk)
         )
         window = self.windows.of(exchange.model, told) if exchange.may_be_cut else None
-        return Fit(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
+        return FittedRequest(given) if window is None else fit(exchange.wire, exchange.body, talk, window, given)
 
-    def _where_it_was(self, asked: Asked) -> Asked:
+    def _where_it_was(self, asked: RequestScope) -> RequestScope:
         """The same, of a project that has been remembered since 0.2.0 in the namespace that it had there."""
         is_there = asked.why == "project" and self.memory_of(asked.earlier).conversations(limit=1)
         return replace(asked, namespace=asked.earlier) if is_there else asked
 
-    def _budget(self, asked: Asked) -> int:
+    def _budget(self, asked: RequestScope) -> int:
         """How many tokens one question is given at most, 0 for none."""
         wanted = self.budget if asked.budget is None else asked.budget
         return min(max(wanted, _LEAST), _MOST) if wanted else 0
 
-    def _prepare(self, exchange: Exchange, talk: Talk) -> None:
+    def _prepare(self, exchange: ProxiedExchange, talk: Dialogue) -> None:
         asked, gone = exchange.asked, exchange.fit.gone
         memory = exchange.memory = self.memory_of(asked.namespace)
         exchange.said, exchange.length = _said(exchange)
@@ -204,7 +208,9 @@ class Endless:
             exchange.body = exchange.wire.with_blocks(exchange.body, given)
             exchange.changed = True
 
-    def _told(self, exchange: Exchange, talk: Talk, asked: int, key: NodeId, before: Sequence[Block]) -> Block:
+    def _told(
+        self, exchange: ProxiedExchange, talk: Dialogue, asked: int, key: NodeId, before: Sequence[GivenBlock]
+    ) -> GivenBlock:
         """What is told before what is asked, beside the blocks before it."""
         memory, placed, fit = exchange.memory, exchange.placed, exchange.fit
         assert memory is not None
@@ -233,28 +239,28 @@ class Endless:
 
 
 @dataclass(slots=True, eq=False)
-class Exchange:
+class ProxiedExchange:
     """A request on its way, and its answer. `body` is what is sent; `changed`: it is not what came; `stores`: what is
     said will be stored, or has been.
     """
 
     endless: Endless
     wire: Wire
-    asked: Asked
+    asked: RequestScope
     body: Mapping[str, Any]
-    again: Callable[[], Exchange]
+    again: Callable[[], ProxiedExchange]
     model: tuple[str, ...]  # as its windows are known
     changed: bool = False
     may_be_cut: bool = False
-    fit: Fit = _NOTHING
+    fit: FittedRequest = _NOTHING
     memory: Memory | None = None
-    placed: Placed | None = None
+    placed: PlacedDialogue | None = None
     said: NodeId | None = None  # the name of all that the request says
     length: int = 0  # of that, in characters
     is_later: bool = False  # what is asked for is the answer to an earlier request
     tokens: int = 0
     degraded: str = ""
-    heard: Heard = field(default_factory=Heard)
+    heard: HeardAnswer = field(default_factory=HeardAnswer)
     _events: Events = field(default_factory=Events)
     _leaves_no_trace: bool = False
     _is_kept: bool = False
@@ -293,7 +299,7 @@ class Exchange:
         if self.fit.gone:
             self.body, self.changed = self.fit.rest(self.wire, self.body), True
 
-    def shorter(self, refusal: Refusal) -> Exchange | None:
+    def shorter(self, refusal: Refusal) -> ProxiedExchange | None:
         """The same request once more, shorter than what was refused for its length; None where it cannot be."""
         if not self.may_be_cut:
             return None
@@ -323,16 +329,16 @@ class Exchange:
         """
         return is_event_stream(content_type) or self.body.get("stream") is True
 
-    def opening(self, status: int) -> Opening:
+    def opening(self, status: int) -> AnswerStart:
         """What reads the beginning of the answer."""
-        return Opening(status, waits=self.may_be_cut and self.length > _NEVER_REFUSED)
+        return AnswerStart(status, waits=self.may_be_cut and self.length > _NEVER_REFUSED)
 
-    def begun(self, opening: Opening) -> None:
+    def begun(self, opening: AnswerStart) -> None:
         """Takes in how an answer begins. What cannot be read is not stored, nor said to be."""
-        first, trial = opening.first, Heard()
+        first, trial = opening.first, HeardAnswer()
         if opening.is_json and first is not None:
             self._listen([first], trial)
-            self._failed = trial == Heard()
+            self._failed = trial == HeardAnswer()
         self._failed = self._failed or not opening.is_readable or (first is not None and is_failure(first))
 
     def hear(self, piece: bytes) -> bool:
@@ -344,7 +350,7 @@ class Exchange:
         """Takes in that a stream has come to its end, rather than broken off."""
         self._listen(self._events.end(), self.heard)
 
-    def _listen(self, events: Sequence[Mapping[str, Any]], heard: Heard) -> None:
+    def _listen(self, events: Sequence[Mapping[str, Any]], heard: HeardAnswer) -> None:
         for event in events:
             self._broke = self._broke or is_failure(event)
             if self.is_later and "delta" in event:
@@ -395,11 +401,11 @@ class Exchange:
         self.endless.threads.end(self.asked, self.said, is_heard=self.heard.is_answer)
         return is_stored
 
-    def later(self) -> Exchange:
+    def later(self) -> ProxiedExchange:
         """What listens to the same answer, fetched by another request."""
         return replace(
             self,
-            heard=Heard(many=self.heard.many),
+            heard=HeardAnswer(many=self.heard.many),
             changed=False,
             may_be_cut=False,
             is_later=True,
@@ -410,7 +416,7 @@ class Exchange:
             _keeping=Lock(),
         )
 
-    def _is_kept_out(self, placed: Placed) -> bool:
+    def _is_kept_out(self, placed: PlacedDialogue) -> bool:
         """Whether it is not to be recorded, as things are now; then it stays out."""
         recording = self.endless.recording
         try:
@@ -421,7 +427,7 @@ class Exchange:
             _log.error("An answer was not kept: %s", problem)
         return True
 
-    def _store(self, memory: Memory, placed: Placed) -> bool:
+    def _store(self, memory: Memory, placed: PlacedDialogue) -> bool:
         """Whether that went well."""
         for one in self.heard.answers:
             one.model = one.model or text_of(self.body.get("model"))
@@ -438,17 +444,17 @@ class Exchange:
 
 def client_of(headers: Mapping[str, str]) -> str:
     """Whose request it is, by its key."""
-    return read_scope(headers, {}, Talk(())).client
+    return read_scope(headers, {}, Dialogue(())).client
 
 
-def _said(exchange: Exchange) -> tuple[NodeId, int]:
+def _said(exchange: ProxiedExchange) -> tuple[NodeId, int]:
     """The name of all that a request says, whether the answer is to stream or not, and how long that is."""
     said = {key: value for key, value in exchange.body.items() if key not in ("stream", "stream_options")}
     text = json.dumps(said, ensure_ascii=False, sort_keys=True)
     return stable_id("turn", exchange.asked.conversation, text), len(text)
 
 
-def _sent(exchange: Exchange, talk: Talk) -> list[NodeId]:
+def _sent(exchange: ProxiedExchange, talk: Dialogue) -> list[NodeId]:
     """The stored messages that the model is sent with a request, or has at its provider."""
     memory, placed = exchange.memory, exchange.placed
     if memory is None or placed is None or not (placed.parent or exchange.body.get("conversation")):
@@ -467,7 +473,7 @@ def _asks_nothing(body: Mapping[str, Any]) -> bool:
     return any(body.get(name) in (0, 1) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens"))
 
 
-def _untold(memory: Memory, blocks: Sequence[Block]) -> list[str]:
+def _untold(memory: Memory, blocks: Sequence[GivenBlock]) -> list[str]:
     """The rules that stand in none of the blocks: some may have been written since they were made."""
     told = {own for block in blocks for own in block.told}
     return [rule.content for rule in memory.knowledge.rules() if rule.id not in told]
@@ -478,7 +484,7 @@ def _named(digest: NodeId, gone: frozenset[int]) -> NodeId:
     return stable_id(digest, str(len(gone))) if gone else digest
 
 
-def _is_given(talk: Talk, body: Mapping[str, Any], wire: Wire) -> bool:
+def _is_given(talk: Dialogue, body: Mapping[str, Any], wire: Wire) -> bool:
     """Whether somebody before us gave it a memory: a wrapped client that asks through the proxy."""
     last = next((said for said in reversed(talk.said) if said.role == "user" and said.is_said), None)
     if last is None:
@@ -488,7 +494,7 @@ def _is_given(talk: Talk, body: Mapping[str, Any], wire: Wire) -> bool:
     return OPEN in str(given)
 
 
-def _looked_up(talk: Talk, last: int) -> str:
+def _looked_up(talk: Dialogue, last: int) -> str:
     """The words that the memory is asked with: of a long text its beginning and end."""
     text = talk.said[last].text
     if len(text) < _SHORT:

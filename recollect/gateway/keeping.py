@@ -6,7 +6,7 @@ Tools that were called stand below the words that they were called with, and get
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,15 +22,15 @@ from recollect.gateway.aligning import (
     likeness_of,
     meant_by,
 )
-from recollect.gateway.calls import Calls
-from recollect.gateway.talk import Call, Heard, Result, Said
-from recollect.gateway.threads import Placed, Threads, answer_alias, answer_id, within
+from recollect.gateway.talk import Calls, DialogueCall, DialogueMessage, DialogueResult, HeardAnswer
+from recollect.gateway.threads import PlacedDialogue, Threads, answer_alias, answer_id, within
 from recollect.memory import Memory
+from recollect.memory.recording import Recording
 from recollect.record import Message, NodeId, Part, PartKind, ToolCall, stable_id
 from recollect.text.clean import clean_text, clean_title, title_from
 
 
-def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard) -> None:
+def keep(memory: Memory, threads: Threads, placed: PlacedDialogue, heard: HeardAnswer) -> None:
     """Stores what is new of a talk, and its answers: the first is what it goes on from, further ones are branches.
     Raises RecollectError.
     """
@@ -41,7 +41,7 @@ def keep(memory: Memory, threads: Threads, placed: Placed, heard: Heard) -> None
         keeping.write()
 
 
-def keep_first(memory: Memory, threads: Threads, placed: Placed, until: int) -> Placed:
+def keep_first(memory: Memory, threads: Threads, placed: PlacedDialogue, until: int) -> PlacedDialogue:
     """Stores what is new of a talk up to a place before it is answered, and says where the talk stands then: what the
     model is not sent must be found. Raises RecollectError.
     """
@@ -59,7 +59,7 @@ class _Keeping:
     follow from what was said: who keeps the same twice, or at once, keeps it once.
     """
 
-    def __init__(self, memory: Memory, threads: Threads, placed: Placed) -> None:
+    def __init__(self, memory: Memory, threads: Threads, placed: PlacedDialogue) -> None:
         self._memory, self._threads, self._placed = memory, threads, placed
         self.last = placed.parent  # what was said last
         self._end: NodeId | None = None  # what comes next stands below it, where that is not the end of the talk
@@ -76,8 +76,8 @@ class _Keeping:
         """What is new of the talk before a place. Gives the place of the last message that was said."""
         talk, after = self._placed.talk.said, self._placed.after
         calls = Calls()
-        unanswered: list[Call] = []
-        answered: list[tuple[Call, str]] = []  # below what was said last
+        unanswered: list[DialogueCall] = []
+        answered: list[tuple[DialogueCall, str]] = []  # below what was said last
         last = after
         for at, said in enumerate(talk[:end]):
             calls.made(said.calls)
@@ -97,7 +97,7 @@ class _Keeping:
         self._tools([*answered, *((call, "") for call in unanswered)])
         return last
 
-    def answers(self, heard: Heard) -> None:
+    def answers(self, heard: HeardAnswer) -> None:
         """The answers, each of them below what was asked, and written."""
         if heard.others:
             self.write()
@@ -107,7 +107,7 @@ class _Keeping:
             self.answer(one)
             self.write()
 
-    def answer(self, heard: Heard) -> None:
+    def answer(self, heard: HeardAnswer) -> None:
         """An answer, in one message or in several: what the provider's own tools found for it stands before its words,
         and the tools that it calls behind them. One that broke off is kept as far as it came, and says so.
         """
@@ -132,7 +132,7 @@ class _Keeping:
             if self.last is not None:
                 self._also(self.last, held)
 
-    def write(self, called: Sequence[tuple[Call, str]] = ()) -> None:
+    def write(self, called: Sequence[tuple[DialogueCall, str]] = ()) -> None:
         """Writes what waits, with calls that were made below the last of it, in one transaction: words never stand
         without their calls. Calls have what came of them, empty if nothing has yet; they are kept once, and filled in
         when it comes.
@@ -176,7 +176,7 @@ class _Keeping:
             below = draft["id"]
             self._also(below, [*names, *([meant] if meant != below else [])])
 
-    def _fill_in(self, named: Mapping[NodeId, tuple[Call, str]], stored: Mapping[NodeId, ToolCall]) -> None:
+    def _fill_in(self, named: Mapping[NodeId, tuple[DialogueCall, str]], stored: Mapping[NodeId, ToolCall]) -> None:
         """Gives calls that wait for their results those that have come."""
         come = {
             stored[name].result_message_id: result
@@ -213,7 +213,7 @@ class _Keeping:
                 return NodeId(name)
         return self._threads.ids()
 
-    def _said(self, said: Said, at: int) -> None:
+    def _said(self, said: DialogueMessage, at: int) -> None:
         """A message of the request."""
         parts = tuple(Part(PartKind.ASSET, clean_title(name)) for name in said.assets)
         draft: dict[str, Any] = {"content": said.text, "role": said.role, "parts": parts, "id": self._placed.ids[at]}
@@ -221,14 +221,14 @@ class _Keeping:
         self._waiting.append(([self._placed.names[at], *turn], draft))
         self._said_last = likeness_of(said)
 
-    def _tools(self, called: Sequence[tuple[Call, str]]) -> None:
+    def _tools(self, called: Sequence[tuple[DialogueCall, str]]) -> None:
         """Calls with what came of them, below what was said last."""
         if called:
             self.write(called)
 
     def _named(
-        self, called: Sequence[tuple[Call, str]], below: NodeId
-    ) -> tuple[dict[NodeId, tuple[Call, str]], dict[NodeId, ToolCall]]:
+        self, called: Sequence[tuple[DialogueCall, str]], below: NodeId
+    ) -> tuple[dict[NodeId, tuple[DialogueCall, str]], dict[NodeId, ToolCall]]:
         """Calls by the ids that they are stored under, and those that are. Some servers give their calls no ids, and
         some clients others: then the same call that waits for its result, or has got this one, is meant.
         """
@@ -239,7 +239,7 @@ class _Keeping:
             in_words = call_in_words(below, call, self._number(below, alike)) if call.name else by_id
             places.append((by_id, in_words))
         stored = calls_named(self._memory, [name for pair in places for name in pair])
-        named: dict[NodeId, tuple[Call, str]] = {}
+        named: dict[NodeId, tuple[DialogueCall, str]] = {}
         for (by_id, in_words), (call, result) in zip(places, called, strict=True):
             other = stored.get(in_words)
             if other is not None and other.result.strip() not in ("", result.strip()):
@@ -265,7 +265,7 @@ class _Keeping:
         return title_from(first)
 
 
-def _drafted(name: NodeId, call: Call, result: str) -> dict[str, Any]:
+def _drafted(name: NodeId, call: DialogueCall, result: str) -> dict[str, Any]:
     """A call as it is stored."""
     return {
         "name": call.name or "tool",
@@ -281,22 +281,62 @@ def _is_incomplete(draft: Mapping[str, Any]) -> bool:
     return "incomplete" in draft.get("metadata", {})
 
 
-def _by_id(calls: Sequence[Call]) -> dict[str, Call]:
+def _by_id(calls: Sequence[DialogueCall]) -> dict[str, DialogueCall]:
     return {call.id: call for call in calls}
 
 
-def _answered(results: Sequence[Result], calls: Mapping[str, Call]) -> list[tuple[Call, str]]:
+def _answered(results: Sequence[DialogueResult], calls: Mapping[str, DialogueCall]) -> list[tuple[DialogueCall, str]]:
     """What tools answered, with the calls that it answers."""
-    return [(calls.get(one.call_id) or Call(one.call_id, "", ""), one.text) for one in results]
+    return [(calls.get(one.call_id) or DialogueCall(one.call_id, "", ""), one.text) for one in results]
 
 
-def _unanswered(calls: Sequence[Call], results: Sequence[Result]) -> list[Call]:
+def _unanswered(calls: Sequence[DialogueCall], results: Sequence[DialogueResult]) -> list[DialogueCall]:
     """The calls that have no result yet: the provider runs some tools itself, and tells both at once."""
     known = {result.call_id for result in results}
     return [call for call in calls if call.id not in known]
 
 
-def _about(heard: Heard) -> dict[str, Any]:
+def _about(heard: HeardAnswer) -> dict[str, Any]:
     """What is to be known of an answer beside its words."""
     pages = [{"url": url, "title": title} for url, title in heard.sources.items()]
     return ({"sources": pages} if pages else {}) | ({} if heard.is_whole else {"incomplete": True})
+
+
+# What is not recorded of a talk, and stays out when it is sent again: clients repeat what was said with each
+# request.
+
+
+def keep_out(recording: Recording, placed: PlacedDialogue, heard: HeardAnswer) -> None:
+    """Keeps out what is new of a talk, and its answers. Raises StoreError."""
+    new = {name for n, said in enumerate(placed.talk.said) if n > placed.after for name in _names(placed, n, said)}
+    recording.keep_out(sorted(new | {name for one in heard.answers for name in _names_heard(placed, one)}))
+
+
+def recorded(recording: Recording, placed: PlacedDialogue) -> PlacedDialogue | None:
+    """A talk from the first question on that is not kept out; None where there is none. What is asked at the end is
+    asked now, whenever it was asked before. Raises StoreError.
+    """
+    said = placed.talk.said
+    asks = bool(said) and said[-1].role == "user" and said[-1].is_said and not said[-1].results
+    names = {n: {*_names(placed, n, one)} for n, one in enumerate(said[:-1] if asks else said)}
+    out = recording.kept_out(sorted(set().union(*names.values())))
+    last = max((n for n in names if names[n] & out), default=-1)
+    if last < 0:
+        return placed
+    asked = next((n for n in range(last + 1, len(said)) if said[n].role == "user" and said[n].is_said), None)
+    return None if asked is None else replace(placed, after=max(placed.after, asked - 1))
+
+
+def _names(placed: PlacedDialogue, at: int, said: DialogueMessage) -> Iterator[NodeId]:
+    """Under which names something of a talk is kept out: such as no other talk has, however alike it begins."""
+    if (name := placed.names.get(at)) is not None and placed.ids.get(at) == name:
+        yield name
+    yield from (call_mark(placed.realm, call.id) for call in said.calls if call.id)
+
+
+def _names_heard(placed: PlacedDialogue, heard: HeardAnswer) -> Iterator[NodeId]:
+    name = placed.chain
+    for text, _ in heard.messages:
+        name = stable_id(name, likeness("assistant", text))
+        yield name
+    yield from (call_mark(placed.realm, call.id) for call in heard.made if call.id)

@@ -7,8 +7,8 @@ call a conversation `main`. A request that tells neither is remembered apart, an
 
 A user has a namespace that no other id leads to (`namespace_part`); an id counts as it was sent, blanks and all. A
 folder is no secret and nobody's: whoever names it shares its memory, and a digest tells honest clients apart. So a
-project stays in the namespace that 0.2.0 gave it, where there is one (`Asked.earlier`), while a user's was renamed when
-the store was brought to today's version (`engines.renamed`).
+project stays in the namespace that 0.2.0 gave it, where there is one (`RequestScope.earlier`), while a user's was
+renamed when the store was brought to today's version (`engines.renamed`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import InvalidInput, NotAllowed
-from recollect.gateway.talk import Talk, words
+from recollect.gateway.talk import Dialogue, words
 from recollect.importers.reading.lenient import objects_of, text_of
 from recollect.record import NodeId, changed_name, checked_id, is_within, namespace_part, stable_id
 from recollect.record import namespace as checked
@@ -55,7 +55,7 @@ _UNFIT = re.compile(r"[^\w.@+-]+")  # in 0.2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestScope:
     """What a request asks of the memory. `why` says where the namespace comes from: header, address, metadata, user,
     server, project, conversation, apart.
     """
@@ -85,12 +85,12 @@ class Asked:
 def read_scope(
     headers: Mapping[str, str],
     body: Mapping[str, Any],
-    talk: Talk,
+    talk: Dialogue,
     *,
     address: str = "",
     own: str = "",
     within: Sequence[str] = (),
-) -> Asked:
+) -> RequestScope:
     """What a request asks for. Names of headers are in small letters; `address` is a namespace that the address names,
     `own` one that was set for all, `within` are those that the client may reach, with what is below them; none for all.
     Raises InvalidInput for a namespace or a conversation's name that is none, NotAllowed for one that it may not reach.
@@ -100,7 +100,7 @@ def read_scope(
     namespace, why, earlier = _namespace(headers, told, body, talk, address, own)
     if not why and conversation:
         namespace, why = f"conversation/{stable_id('of', client, conversation)}", "conversation"
-    return Asked(
+    return RequestScope(
         checked(_reached(namespace or APART, why, within)),
         why or "apart",
         conversation,
@@ -137,7 +137,7 @@ def _namespace(
     headers: Mapping[str, str],
     told: Mapping[str, str],
     body: Mapping[str, Any],
-    talk: Talk,
+    talk: Dialogue,
     address: str,
     own: str,
 ) -> tuple[str, str, str]:
@@ -204,7 +204,7 @@ def _session_of(user_id: str) -> str:
     return ""
 
 
-def _folder(body: Mapping[str, Any], talk: Talk) -> str:
+def _folder(body: Mapping[str, Any], talk: Dialogue) -> str:
     """The folder that a coding agent says it works in."""
     found = _FOLDER.search(talk.system)
     if found is None:

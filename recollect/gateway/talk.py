@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from recollect.importers.formats.claude_code.lines import split_injected
 from recollect.importers.formats.codex.lines import is_injected, unwrapped
@@ -22,7 +22,7 @@ _SEALED = ("encrypted_", "b64_json")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DialogueCall:
     """A tool that a model calls; `id` is what its result refers to."""
 
     id: str
@@ -31,7 +31,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DialogueResult:
     """What a tool answered."""
 
     call_id: str
@@ -39,7 +39,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DialogueMessage:
     """A message of a request, at a place in its list. `text` are a person's or a model's own words, without what
     programs put beside them; `assets` names pictures and files. `refers` is the provider's name of an answer that the
     client sends only by that.
@@ -48,8 +48,8 @@ class Said:
     role: str
     text: str
     at: int
-    calls: tuple[Call, ...] = ()
-    results: tuple[Result, ...] = ()
+    calls: tuple[DialogueCall, ...] = ()
+    results: tuple[DialogueResult, ...] = ()
     assets: tuple[str, ...] = ()
     refers: str = ""
 
@@ -60,13 +60,13 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class Dialogue:
     """What stands in a request. `follows` names an answer that the provider keeps, which this goes on from; `is_held`:
     it will keep the answer to this, too. `answers` is how many are asked for. `prefill` is how the client lets the
     answer begin, which is no message of its own. `forgotten` counts the messages that are left out because they were.
     """
 
-    said: tuple[Said, ...]
+    said: tuple[DialogueMessage, ...]
     system: str = ""
     follows: str = ""
     is_held: bool = False
@@ -76,7 +76,7 @@ class Talk:
 
 
 @dataclass(slots=True)
-class Heard:
+class HeardAnswer:
     """What an answer says, as it comes. `results` are of tools that the provider runs itself, `sources` the titles of
     the pages that are cited, by their addresses. `others` are further answers to the same question, by their numbers;
     `many` is how many answers there are to be. `prefill` is how the client let them begin.
@@ -86,9 +86,9 @@ class Heard:
     name: str = ""  # the provider's id of that message
     before: list[tuple[str, str]] = field(default_factory=list)  # the messages before it, with their ids
     calls: dict[str, list[str]] = field(default_factory=dict)  # id, name, then pieces of the arguments
-    results: list[Result] = field(default_factory=list)
+    results: list[DialogueResult] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
-    others: dict[int, Heard] = field(default_factory=dict)
+    others: dict[int, HeardAnswer] = field(default_factory=dict)
     many: int = 1
     prefill: str = ""
     is_repeated: bool = False  # the prefill, perhaps
@@ -98,7 +98,7 @@ class Heard:
     is_coming: bool = False  # fetched while it is still made: it will be told whole
 
     @property
-    def answers(self) -> list[Heard]:
+    def answers(self) -> list[HeardAnswer]:
         """All answers, the first one last: the conversation goes on from what is stored last."""
         return [*self.others.values(), self]
 
@@ -139,16 +139,16 @@ class Heard:
         return "\n\n".join(text for text, _ in self.messages)
 
     @property
-    def made(self) -> list[Call]:
+    def made(self) -> list[DialogueCall]:
         """The calls of tools."""
-        return [Call(own, name or "tool", "".join(given)) for own, name, *given in self.calls.values()]
+        return [DialogueCall(own, name or "tool", "".join(given)) for own, name, *given in self.calls.values()]
 
-    def answer(self, number: int) -> Heard:
+    def answer(self, number: int) -> HeardAnswer:
         """One of several answers."""
         if number <= 0:
             return self
         return self.others.setdefault(
-            number, Heard(model=self.model, id=self.id, prefill=self.prefill, is_repeated=self.is_repeated)
+            number, HeardAnswer(model=self.model, id=self.id, prefill=self.prefill, is_repeated=self.is_repeated)
         )
 
     def begin(self) -> None:
@@ -170,14 +170,14 @@ class Heard:
         found[0], found[1] = found[0] or own, found[1] or name
         return found
 
-    def add(self, call: Call) -> None:
+    def add(self, call: DialogueCall) -> None:
         """A call that is told whole; told again it is the same."""
         told = [call.id, call.name, call.arguments]
         if not call.id or told not in self.calls.values():
             self.calls[str(len(self.calls))] = told
 
 
-def prefilled(said: list[Said], items: Sequence[Any]) -> str:
+def prefilled(said: list[DialogueMessage], items: Sequence[Any]) -> str:
     """Takes the last message of a request, which the answer is to go on with, from the others: its words, blanks
     included.
     """
@@ -300,3 +300,89 @@ def _legible(value: object) -> object:
         for key, inner in value.items()
         if not (key.startswith(sealed) or text_of(inner).startswith("data:"))
     }
+
+
+# Which call of a tool a result is of.
+
+
+class Calls:
+    """The calls of a talk, by their ids. Some servers give several at once the same: then results come in the order of
+    the calls; and some count them anew in every step: then the latest is meant.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[str, DialogueCall] = {}
+        self._waiting: dict[str, list[DialogueCall]] = {}  # those of this step
+        self._is_answered = False
+
+    def made(self, calls: Sequence[DialogueCall]) -> None:
+        """Takes in calls."""
+        if calls and self._is_answered:
+            self._waiting, self._is_answered = {}, False
+        for call in calls:
+            self._latest[call.id] = call
+            self._waiting.setdefault(call.id, []).append(call)
+
+    def answered(self, result: DialogueResult) -> DialogueCall:
+        """The call that a result is of."""
+        self._is_answered = True
+        if waiting := self._waiting.get(result.call_id):
+            return waiting.pop(0)
+        return self._latest.get(result.call_id) or DialogueCall(result.call_id, "", "")
+
+
+# What a wire form is: how a provider writes down what was said.
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Who says an item of a request, and what it hangs together with: the calls of tools that it opens, by their ids,
+    and those that it closes with a result.
+    """
+
+    role: Literal["system", "user", "assistant", "result"]
+    opens: tuple[str, ...] = ()
+    closes: tuple[str, ...] = ()
+
+
+class Wire(Protocol):
+    """A wire form. What it does not know it passes over, and leaves as it is."""
+
+    vendor: str  # openai, anthropic
+    path: str  # what the address of its requests ends in
+    items: str  # the field that holds what was said
+
+    def read(self, body: Body) -> Dialogue:
+        """What stands in a request."""
+        ...
+
+    def links(self, item: Body) -> Links:
+        """What an item of a request hangs together with."""
+        ...
+
+    def with_blocks(self, body: Body, blocks: Mapping[int, str]) -> dict[str, Any]:
+        """The request with a text before the words of some of its messages, by their places."""
+        ...
+
+    def hear(self, event: Body, heard: HeardAnswer) -> None:
+        """Takes in an event of an answer that streams."""
+        ...
+
+    def whole(self, answer: Body, heard: HeardAnswer) -> None:
+        """Takes in an answer that comes in one piece."""
+        ...
+
+
+def before_words(content: object, block: str, kind: str) -> object:
+    """A content with a text before its words, behind the results of tools: those must come first."""
+    if isinstance(content, str):
+        return f"{block}\n\n{content}"
+    parts = list(content) if isinstance(content, list) else []
+    first = next((n for n, part in enumerate(parts) if _has_words(part, kind)), len(parts))
+    return [*parts[:first], {"type": kind, "text": block}, *parts[first:]]
+
+
+def _has_words(part: object, kind: str) -> bool:
+    return isinstance(part, str) or (isinstance(part, Mapping) and part.get("type") == kind)

@@ -36,10 +36,10 @@ from recollect.gateway.aligning import (
     likeness_of,
     marks,
     with_answers,
+    without_forgotten,
 )
-from recollect.gateway.forgotten import without_forgotten
-from recollect.gateway.scope import Asked
-from recollect.gateway.talk import Talk
+from recollect.gateway.scope import RequestScope
+from recollect.gateway.talk import Dialogue
 from recollect.memory import Memory
 from recollect.record import Kind, Message, NodeId, Role, new_id, stable_id, utc_now
 from recollect.text.clean import clean_text
@@ -53,14 +53,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedDialogue:
     """Where a request stands. `names` are those of the messages that were said, by their places in the talk; `ids` what
     each gets as its id if it is new. `after` is the last of them that is known, -1 for none, and `parent` its id. `key`
     is the name of what is asked now, `chain` what the name of the answer follows from.
     """
 
     conversation_id: NodeId
-    talk: Talk
+    talk: Dialogue
     realm: tuple[str, str]
     names: Mapping[int, NodeId]
     ids: Mapping[int, NodeId]
@@ -76,13 +76,13 @@ class Placed:
         """Whether there is nothing in it to keep, and nothing that its answer could stand below."""
         return not self.names and self.parent is None
 
-    def without_talk(self) -> Placed:
+    def without_talk(self) -> PlacedDialogue:
         """The same, to be remembered: without what the request says, which may be long."""
         ids = {n: own for n, own in self.ids.items() if n > self.after}
-        return replace(self, talk=Talk(()), names={}, ids=ids)
+        return replace(self, talk=Dialogue(()), names={}, ids=ids)
 
 
-class Recent(Generic[T]):
+class RecentDialogues(Generic[T]):
     """The newest of something, by the realm that it belongs to and a name. Thread-safe."""
 
     def __init__(self, most: int) -> None:
@@ -112,7 +112,7 @@ class Recent(Generic[T]):
 class _Turn:
     """A request that was placed: when it ended, None while it is answered, and whether the answer arrived."""
 
-    placed: Placed
+    placed: PlacedDialogue
     attempt: str
     ended: float | None = None
     is_heard: bool = False
@@ -127,17 +127,17 @@ class Threads:
     #: Held while something is kept: what is compared with the store must hold until it is written.
     keeping: threading.Lock = field(default_factory=threading.Lock)
     _placing: Sequence[threading.Lock] = field(default_factory=lambda: [threading.Lock() for _ in range(_AT_ONCE)])
-    _turns: Recent[_Turn] = field(default_factory=lambda: Recent(_TURNS))
+    _turns: RecentDialogues[_Turn] = field(default_factory=lambda: RecentDialogues(_TURNS))
     #: Below which messages an answer is on its way, and since when; by the name of the turn.
-    _open: Recent[tuple[NodeId, float]] = field(default_factory=lambda: Recent(_TURNS))
+    _open: RecentDialogues[tuple[NodeId, float]] = field(default_factory=lambda: RecentDialogues(_TURNS))
 
-    def place(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
+    def place(self, memory: Memory, talk: Dialogue, asked: RequestScope, said: NodeId) -> PlacedDialogue:
         """Where a request stands. `said` is the name of all that it says."""
         with self._placing[hash(asked.realm) % _AT_ONCE]:
             placed = self._placed(memory, talk, asked, said)
         return replace(placed, turn=_turn_alias(asked, said))
 
-    def _placed(self, memory: Memory, talk: Talk, asked: Asked, said: NodeId) -> Placed:
+    def _placed(self, memory: Memory, talk: Dialogue, asked: RequestScope, said: NodeId) -> PlacedDialogue:
         names = _turns(asked, said)
         earlier = next((found for name in names if (found := self._turns.find(asked.realm, name)) is not None), None)
         placed = self._place(memory, with_answers(memory, talk, asked.realm), asked, said)
@@ -162,7 +162,7 @@ class Threads:
                 self._open.keep(asked.realm, placed.parent, (said, self.clock()))
         return placed
 
-    def end(self, asked: Asked, said: NodeId, *, is_heard: bool) -> None:
+    def end(self, asked: RequestScope, said: NodeId, *, is_heard: bool) -> None:
         """Takes in that nothing more comes of a request; `is_heard`: the client has got its answer."""
         for name in _turns(asked, said):
             if (found := self._turns.find(asked.realm, name)) is not None and found.attempt == asked.attempt:
@@ -171,14 +171,14 @@ class Threads:
                 if parent is not None and (self._open.find(asked.realm, parent) or ("", 0.0))[0] == said:
                     self._open.drop(asked.realm, parent)
 
-    def _comes_again(self, earlier: _Turn, asked: Asked) -> bool:
+    def _comes_again(self, earlier: _Turn, asked: RequestScope) -> bool:
         """Whether a request is an earlier one once more. One that is still being answered may be somebody else's."""
         if asked.attempt and asked.attempt == earlier.attempt:
             return True
         is_over = earlier.ended is not None and self.clock() - earlier.ended > _AGAIN
         return (asked.is_retried and not is_over) or self._is_unheard(earlier)
 
-    def _said_anew(self, memory: Memory, placed: Placed) -> Placed:
+    def _said_anew(self, memory: Memory, placed: PlacedDialogue) -> PlacedDialogue:
         """The same, beside what is asked where that was deleted: who says it again at the end says something new."""
         last = max(placed.names, default=-1)
         if placed.parent is None or not placed.after == last == len(placed.talk.said) - 1:
@@ -195,13 +195,15 @@ class Threads:
             return False
         return self.clock() - turn.ended <= _AGAIN
 
-    def _place(self, memory: Memory, talk: Talk, asked: Asked, turn: NodeId) -> Placed:
+    def _place(self, memory: Memory, talk: Dialogue, asked: RequestScope, turn: NodeId) -> PlacedDialogue:
         said = [n for n, one in enumerate(talk.said) if one.is_said]
         realm, conversation = asked.realm, asked.conversation
         if talk.follows and (found := self._following(memory, realm, talk.follows, turn)) is not None:
             own, parent = found.conversation_id, _said_above(found)
             names, _ = _names(talk, said, stable_id("below", parent))
-            return Placed(own, talk, realm, names, names, -1, parent, _asked(talk, names), _end(names, own, parent))
+            return PlacedDialogue(
+                own, talk, realm, names, names, -1, parent, _asked(talk, names), _end(names, own, parent)
+            )
         # As 0.2.0 called the namespace, which has been renamed since: talks that began there go on.
         beginning = stable_id("talk", asked.earlier or memory.namespace, conversation, *filter(None, realm[1:]))
         names, lasting = _names(talk, said, beginning, conversation is not None)
@@ -277,7 +279,7 @@ class Threads:
     def _following(self, memory: Memory, realm: tuple[str, str], answer: str, turn: NodeId) -> Message | None:
         """The answer that the provider keeps under this name."""
         name = answer_alias(realm, answer)
-        request = _Request(memory, Talk(()), realm, (), {}, frozenset(), turn)
+        request = _Request(memory, Dialogue(()), realm, (), {}, frozenset(), turn)
         found = self._best(
             request, -1, memory.messages(memory.integration.aliased([name]).get(name, ())), is_proof=False
         )
@@ -285,7 +287,7 @@ class Threads:
             return next(iter(memory.messages([answer_id(answer)], forgotten=True)), None)
         return found
 
-    def _alone(self, request: _Request, conversation: NodeId, *, is_retried: bool) -> Placed:
+    def _alone(self, request: _Request, conversation: NodeId, *, is_retried: bool) -> PlacedDialogue:
         """A single message of a conversation that is named: its first, or the newest of a client that sends no more.
         Without one: what tools answered.
         """
@@ -319,7 +321,7 @@ class _Request:
     """What a request says, with the names of that; those that are `lasting` are ids as well. `turn` names all of it."""
 
     memory: Memory
-    talk: Talk
+    talk: Dialogue
     realm: tuple[str, str]
     said: Sequence[int]
     names: Mapping[int, NodeId]
@@ -333,12 +335,12 @@ class _Request:
         parent: NodeId | None = None,
         *,
         goes_on: bool = False,
-    ) -> Placed:
+    ) -> PlacedDialogue:
         """It in a conversation."""
         ids = {n: name if n in self.lasting else within(conversation, name) for n, name in self.names.items()}
         chain = _end(self.names, conversation, parent)
         key = _asked(self.talk, self.names)
-        return Placed(conversation, self.talk, self.realm, self.names, ids, after, parent, key, chain, goes_on)
+        return PlacedDialogue(conversation, self.talk, self.realm, self.names, ids, after, parent, key, chain, goes_on)
 
 
 def answer_id(name: str) -> NodeId:
@@ -356,14 +358,14 @@ def within(conversation: NodeId, name: NodeId) -> NodeId:
     return stable_id("within", conversation, name)
 
 
-def _turns(asked: Asked, said: NodeId) -> list[NodeId]:
+def _turns(asked: RequestScope, said: NodeId) -> list[NodeId]:
     """The names of a turn: by what the client calls it and all that it says, and by that alone. Some clients call all
     that they ask the same.
     """
     return [*([stable_id("attempt", asked.client, asked.attempt, said)] if asked.attempt else []), said]
 
 
-def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
+def _again(memory: Memory, placed: PlacedDialogue, first: PlacedDialogue) -> PlacedDialogue:
     """The same turn where it was placed first, or below what was asked, where that is kept by now."""
     ids = {**placed.ids, **first.ids}
     again = replace(first, talk=placed.talk, names=placed.names, ids=ids)
@@ -377,7 +379,7 @@ def _again(memory: Memory, placed: Placed, first: Placed) -> Placed:
     return replace(again, after=last, parent=found.id)
 
 
-def _kept(memory: Memory, placed: Placed, asked: Asked, said: NodeId) -> Placed:
+def _kept(memory: Memory, placed: PlacedDialogue, asked: RequestScope, said: NodeId) -> PlacedDialogue:
     """The same, below what was asked if that was kept before a restart, and its answer did not arrive."""
     last, alias = max(placed.names, default=-1), _turn_alias(asked, said)
     if last <= placed.after:
@@ -447,7 +449,7 @@ def _said_above(message: Message) -> NodeId:
     return message.parent_id if message.kind is Kind.TOOL and message.parent_id else message.id
 
 
-def _turn_alias(asked: Asked, said: NodeId) -> NodeId:
+def _turn_alias(asked: RequestScope, said: NodeId) -> NodeId:
     """The alias of what is asked by all that a request says."""
     return stable_id("turn", asked.realm[1], said)
 
@@ -486,7 +488,7 @@ def _further_on(request: _Request, after: int, known: Message) -> tuple[int, Mes
 
 
 def _names(
-    talk: Talk, said: Sequence[int], beginning: NodeId, is_named: bool = True
+    talk: Dialogue, said: Sequence[int], beginning: NodeId, is_named: bool = True
 ) -> tuple[dict[int, NodeId], frozenset[int]]:
     """The name of each message by all that leads to it, and which of the names may be ids: talks that are not named
     begin alike ("Hello"), and are told apart from the first answer on.
@@ -501,7 +503,7 @@ def _names(
     return found, frozenset(lasting)
 
 
-def _asked(talk: Talk, names: Mapping[int, NodeId]) -> NodeId:
+def _asked(talk: Dialogue, names: Mapping[int, NodeId]) -> NodeId:
     """The name of the newest question, whatever a model has said since on its way to an answer."""
     newest = next((n for n in sorted(names, reverse=True) if talk.said[n].role == "user"), max(names, default=-1))
     return names.get(newest, _NOTHING)

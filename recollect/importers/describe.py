@@ -16,7 +16,7 @@ from typing import Any
 
 from recollect.importers.base import Entry, Problems
 from recollect.importers.reading.archive import walk
-from recollect.importers.reading.json_items import glimpse, items
+from recollect.importers.reading.json_reader import glimpse, items
 from recollect.text.secrets import find_secrets
 
 _ITEMS_READ = 200

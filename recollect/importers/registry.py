@@ -18,7 +18,7 @@ from recollect.importers.formats.codex.codex import Codex
 from recollect.importers.formats.dump import Dump
 from recollect.importers.formats.messages.openai import OpenAIMessages
 from recollect.importers.formats.messages.sharegpt import ShareGPT
-from recollect.importers.json_reader import JsonReader
+from recollect.importers.reading.json_reader import JsonReader
 
 #: In the order in which they are asked; what others add (see `importers`) comes after the first.
 READERS: tuple[Importer, ...] = (

@@ -75,6 +75,8 @@ def candidates(
     dense_z, (numbers, flags) = dense.z(cosine), snapshot.columns(rows, "number", "flags")
     near = distinct(at[there])
     inside, near_days = extras.dates(time)
+    mean_length, length_deviation = measured.statistics.log_spread
+    log_lengths = np.log1p(length.astype(np.float32)) - np.float32(mean_length)
     quality = snapshot.qualities.of(snapshot, source) if query.similarity is not None else None
     similarity_z = np.zeros(len(rows), np.float32)
     if quality is not None and query.similarity is not None:
@@ -96,7 +98,7 @@ def candidates(
         previous_dense_z=np.where(has_previous, dense_z[previous], 0.0).astype(np.float32),
         previous_asks=(flags[previous] & int(Flag.QUESTION)).astype(bool) & has_previous,
         windows=_windows(source, query, numbers[own], cosine[own]),
-        length_z=_length_z(measured, length),
+        length_z=np.asarray(log_lengths / np.float32(length_deviation + 1e-6), np.float32),
         who=extras.who(speaker),
         present=extras.present(conversation),
         inside=inside,
@@ -113,7 +115,8 @@ def candidates(
         frequencies=words.frequencies,
         quality=quality is not None,
         piece_idf=_piece_idf(source.pieces(), query.pieces) if quality is not None else {},
-        relevant=_relevant(bm25_z[own] + dense_z[own]) if chosen.near is None else chosen.near,
+        # nearer to the question than the average passage, by words and meaning together
+        relevant=int(np.count_nonzero(bm25_z[own] + dense_z[own] > 0)) if chosen.near is None else chosen.near,
         vectors=snapshot.units(pool) if query.vectors else None,
         matches=matches,
     )
@@ -131,17 +134,6 @@ def _sessions(snapshot: Snapshot, at: Int, own: Int) -> tuple[Int, Int, Int]:
     alone = int(np.searchsorted(wanted, 0))
     members, begins = snapshot.sessions(wanted[alone:])
     return np.concatenate([-1 - wanted[:alone], members]), np.concatenate([np.arange(alone), begins + alone]), place
-
-
-def _relevant(leading: Float) -> int:
-    """How many of these are nearer to the question than the average passage, by words and meaning together."""
-    return int(np.count_nonzero(leading > 0))
-
-
-def _length_z(snapshot: Snapshot, length: NDArray[np.uint32]) -> Float:
-    mean, deviation = snapshot.statistics.log_spread
-    logs = np.log1p(length.astype(np.float32))
-    return np.asarray((logs - np.float32(mean)) / np.float32(deviation + 1e-6), np.float32)
 
 
 def _windows(source: Source, query: CandidateQuery, numbers: Int, whole: Float) -> Float:

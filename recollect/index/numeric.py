@@ -112,14 +112,9 @@ def to_int8(vectors: Float) -> tuple[NDArray[np.int8], Float]:
 def unit(vectors: NDArray[np.generic]) -> Float:
     """Rows (n, d) as float32 unit rows; zero rows stay zero. The scale of int8 rows therefore needs no keeping."""
     rows = np.empty(vectors.shape, np.float32)
-    unit_into(rows, vectors)
-    return rows
-
-
-def unit_into(rows: Float, vectors: NDArray[np.generic]) -> None:
-    """The same into rows (n, d) that are there, without a second copy of them at any time."""
-    rows[:] = vectors
+    rows[:] = vectors  # no second copy of them at any time
     rows /= np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
+    return rows
 
 
 def cosines(packed: NDArray[np.int8], vector: Float) -> Float:

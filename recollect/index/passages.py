@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from recollect.models.embedding import Embedder, is_remote
-from recollect.models.embedding.runs import embed_with_runs
+from recollect.models.embedding.base import embed_with_runs
 from recollect.record import (
     Chunk,
     Conversation,

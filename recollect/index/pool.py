@@ -90,7 +90,10 @@ class Extras:
 
     def present(self, conversations: Int) -> Int:
         """How many of the named people speak in these conversations."""
-        return self._present(conversations) if self._talks else np.zeros(len(conversations), np.int64)
+        if not self._talks:
+            return np.zeros(len(conversations), np.int64)
+        unique, where = np.unique(conversations, return_inverse=True)
+        return self._among(unique)[where]
 
     def dates(self, time: Int) -> tuple[Float, Float]:
         """Whether times lie on the days that the question names, and how near to them."""
@@ -127,10 +130,6 @@ class Extras:
             speaks = part.block.speaker == speaker
             found.append(part.block.conversation[speaks if part.alive is None else speaks & part.alive])
         return distinct(*found)
-
-    def _present(self, conversations: Int) -> Int:
-        unique, where = np.unique(conversations, return_inverse=True)
-        return self._among(unique)[where]
 
     def _among(self, conversations: Int) -> Int:
         return np.asarray(np.sum([np.isin(conversations, talks) for talks in self._talks], axis=0), np.int64)
@@ -237,9 +236,13 @@ def choose_pool(
         p.block.size if own is None else np.count_nonzero(own) for p, own in zip(snapshot.parts, allowed, strict=True)
     )
     if count <= SCORE_ALL:
-        return Pool(_positions(snapshot, allowed), whole=True)
+        return Pool(_together(snapshot, allowed_places(snapshot, allowed)), whole=True)
     if query.newest:
-        held = _together(snapshot, holding_rows(words, allowed)) if query.terms else _positions(snapshot, allowed)
+        held = (
+            _together(snapshot, holding_rows(words, allowed))
+            if query.terms
+            else _together(snapshot, allowed_places(snapshot, allowed))
+        )
         newest = np.sort(_best(held, snapshot.columns(held, "time")[0].astype(np.float64), size))
         return Pool(newest, len(newest) == len(held), leads=[part.block.time for part in snapshot.parts])
     scores = _Leading(snapshot, allowed, words, None if query.by_words else cosines, extras)
@@ -252,7 +255,9 @@ def choose_pool(
         mask = allowed[place]
         if mask is not None:
             may[own] = mask[rows]
-    return Pool(found[may], whole=False, near=scores.above_average, leads=scores.leads)
+    return Pool(
+        found[may], whole=False, near=sum(int(np.count_nonzero(lead > 0)) for lead in scores.leads), leads=scores.leads
+    )
 
 
 def holding_rows(words: tuple[Scores, Scores], allowed: Sequence[Allowed]) -> list[Int]:
@@ -270,10 +275,6 @@ def _marks(part: SnapshotPart, rows: Int) -> Bool:
     marked = np.zeros(part.block.size, bool)
     marked[rows] = True
     return marked
-
-
-def _positions(snapshot: Snapshot, allowed: Sequence[Allowed]) -> Int:
-    return _together(snapshot, allowed_places(snapshot, allowed))
 
 
 def allowed_places(snapshot: Snapshot, allowed: Sequence[Allowed]) -> list[Int]:
@@ -316,11 +317,6 @@ class _Leading:
             lead[~allowed] = -np.inf
             dense = np.where(allowed, dense, np.float32(-np.inf))
         return lead, dense
-
-    @property
-    def above_average(self) -> int:
-        """How many rows are nearer to the question than the average one."""
-        return sum(int(np.count_nonzero(lead > 0)) for lead in self.leads)
 
     def _add_words(self, place: int, lead: Float) -> None:
         """BM25 as it suits who speaks: the words of people are short, those of assistants are not."""

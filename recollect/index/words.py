@@ -238,8 +238,7 @@ def _spread(total: float, squares: float, count: int) -> tuple[float, float]:
     return mean, float(np.sqrt(max(squares / count - mean * mean, 0.0))) if count else 0.0
 
 
-# All rows of a snapshot that hold a word of a query, in the pool or not: counts are exact, and a search is
-# complete.
+# All rows of a snapshot that hold a word of a query, in the pool or not: counts are exact, a search is complete.
 
 _COLUMNS = ("number", "message", "conversation", "kind", "time", "flags")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -10,15 +10,119 @@ from typing import Any
 from recollect.derive.tasks import queue
 from recollect.errors import InvalidInput, NotFound
 from recollect.index.passages import is_person, said_before
-from recollect.ingest.drawn import back, withdrawn
-from recollect.ingest.untelling import untold
-from recollect.ingest.withheld import Withheld
+from recollect.ingest.secrets import Withheld
 from recollect.ingest.writer import Writer
-from recollect.record import Conversation, Message, NodeId, Turn, Version, stable_id
-from recollect.store import Change, Mark, View
+from recollect.record import HIDDEN, REPORTS, Conversation, Document, Message, NodeId, Turn, Version, stable_id
+from recollect.store import Change, EdgeKey, Mark, View, Where
 from recollect.store.passages import Passage
+from recollect.store.transfer import every
 from recollect.store.update import insist
 from recollect.text.clean import clean_metadata
+from recollect.text.terms import words
+
+_ALL = 1_000_000_000  # edges
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """What is written to take the words out: a conversation without its title, turns, mentions that go."""
+
+    conversation: Conversation | None
+    turns: Sequence[Turn]
+    cut: Sequence[EdgeKey]
+
+    def __bool__(self) -> bool:
+        return bool(self.conversation or self.turns)
+
+
+def untold(view: View, conversation_id: NodeId, gone: Sequence[Message]) -> Untold:
+    """What of a conversation tells the words of messages that are to be erased."""
+    conversation = next(iter(view.get(Conversation, [conversation_id])), None)
+    titled = conversation is not None and any(_begins(message, conversation.title) for message in gone)
+    lost = {word for message in gone for word in words(message.content)}
+    resolved = [turn for turn in every(view, Turn, Where(conversation=conversation_id)) if turn.resolved_query]
+    asked = {message.id: message for message in view.get(Message, [turn.query_id for turn in resolved])}
+    stale = [turn for turn in resolved if turn.query_id in asked and _borrows(turn, asked[turn.query_id], lost)]
+    turns = [_alone(turn, asked[turn.query_id]) for turn in stale]
+    return Untold(
+        replace(conversation, title="") if titled and conversation else None,
+        turns,
+        mentions_of_turns(view, [turn.query_id for turn in turns]),
+    )
+
+
+def mentions_of_turns(view: View, message_ids: Sequence[NodeId]) -> list[EdgeKey]:
+    """The edges from messages to what their turns were known to be about."""
+    edges = view.edges(list(message_ids), ("MENTIONS",), "out", limit=_ALL) if message_ids else []
+    return [e.key for e in edges if e.name == queue.BY_TURN]
+
+
+def _begins(message: Message, title: str) -> bool:
+    """Whether a title is the beginning of what a message says."""
+    begin = " ".join(title.removesuffix("…").removesuffix("...").split())
+    return bool(begin) and " ".join(message.content.split()).startswith(begin)
+
+
+def _borrows(turn: Turn, query: Message, lost: Collection[str]) -> bool:
+    """Whether a resolved question has words that it took from a message that goes."""
+    borrowed = set(words(turn.resolved_query or "")) - set(words(query.content))
+    return not borrowed.isdisjoint(lost)
+
+
+def _alone(turn: Turn, query: Message) -> Turn:
+    """The turn with what its question itself says."""
+    return replace(turn, resolved_query=None, entities=tuple(name for name in turn.entities if name in query.content))
+
+
+# Reports are drawn from messages and documents, and edges say so: what becomes of these becomes of them.
+
+#: The edge from a report to what it was made of.
+DRAWN_FROM = "DERIVES_FROM"
+
+_WITHDRAWN = "withdrawn"  # in the metadata of a report that was made of something deleted
+
+
+def reports_on(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
+    """The reports that were made of messages, and those that were made of such reports."""
+    found: dict[NodeId, Document] = {}
+    ids = list(message_ids)
+    while ids:
+        made = [edge.source_id for edge in view.edges(ids, (DRAWN_FROM,), "in", _ALL)]
+        fresh = view.get(Document, [one for one in dict.fromkeys(made) if one not in found])
+        reports = {one.id: one for one in fresh if one.source == REPORTS and not one.erased}
+        found |= reports
+        ids = list(reports)
+    return list(found.values())
+
+
+def withdrawn(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
+    """The reports made of messages that are deleted: hidden, for as long as one of these is."""
+    return [
+        replace(document, metadata={**document.metadata, HIDDEN: True, _WITHDRAWN: True})
+        for document in reports_on(view, message_ids)
+        if not document.hidden
+    ]
+
+
+def back(view: View, message_ids: Sequence[NodeId]) -> list[Document]:
+    """The reports that nothing is missing from any more, once these messages are there again."""
+    there: set[NodeId] = set(message_ids)
+    waiting = [document for document in reports_on(view, message_ids) if document.metadata.get(_WITHDRAWN)]
+    found: list[Document] = []
+    while whole := [document for document in waiting if not _lost(view, document.id) - there]:
+        there.update(document.id for document in whole)
+        waiting = [document for document in waiting if document.id not in there]
+        for document in whole:
+            kept = {name: value for name, value in document.metadata.items() if name not in (HIDDEN, _WITHDRAWN)}
+            found.append(replace(document, metadata=kept))
+    return found
+
+
+def _lost(view: View, report: NodeId) -> set[NodeId]:
+    """What it was made of and is deleted, or hidden."""
+    made_of = [edge.target_id for edge in view.edges([report], (DRAWN_FROM,), "out", _ALL)]
+    messages = {one.id for one in view.get(Message, made_of) if one.deleted}
+    return messages | {one.id for one in view.get(Document, made_of) if one.hidden}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +254,19 @@ class Changes(Writer):
             )
         )
 
-    def delete(self, message_ids: Sequence[NodeId]) -> None:
-        """Deletes softly: out of every search and count, kept in the record. Raises NotFound.
+    def delete(self, message_ids: Sequence[NodeId]) -> int:
+        """Deletes softly: out of every search and count, kept in the record; returns how many were not deleted before.
+        Raises NotFound.
 
         A conversation that loses its last message is deleted with it, and so is no longer found by its title.
         """
-        insist(lambda: self._mark(message_ids, deleted=True), "These messages are")
+        return insist(lambda: self._mark(message_ids, deleted=True), "These messages are")
 
-    def restore(self, message_ids: Sequence[NodeId]) -> None:
-        """Takes deletions back. Raises NotFound, InvalidInput for what was forgotten."""
-        insist(lambda: self._mark(message_ids, deleted=False), "These messages are")
+    def restore(self, message_ids: Sequence[NodeId]) -> int:
+        """Takes deletions back; returns of how many messages. Raises NotFound, InvalidInput for what was forgotten."""
+        return insist(lambda: self._mark(message_ids, deleted=False), "These messages are")
 
-    def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> None:
+    def _mark(self, message_ids: Sequence[NodeId], *, deleted: bool) -> int:
         with self._space.view() as view:
             messages = [_unforgotten(view, message_id) for message_id in message_ids]
             touched = list({message.conversation_id for message in messages})
@@ -191,6 +296,7 @@ class Changes(Writer):
                 tasks=queue.due(touched),
             )
         )
+        return sum(message.deleted != deleted for message in messages)
 
 
 def _unforgotten(view: View, message_id: NodeId) -> Message:

@@ -8,10 +8,9 @@ from functools import partial
 
 from recollect.derive.tasks import queue
 from recollect.importers.records.forgotten import COUNT, without
-from recollect.importers.records.identity import tokens
-from recollect.importers.records.known import Chains, Known, Settled
+from recollect.importers.records.identity import Chains, Known, Settled, tokens
 from recollect.importers.records.merge import MergePlan, plan
-from recollect.ingest.withheld import TITLE, Withheld
+from recollect.ingest.secrets import TITLE, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Node, NodeId, Thread
 from recollect.record.wire import digest
@@ -20,7 +19,7 @@ from recollect.store.update import insist
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenThreads:
     """What a write did, in conversations and messages. `ids`: under which the conversations are stored; `apart`: those
     that came under the id of another conversation and got one of their own.
     """
@@ -33,7 +32,7 @@ class Written:
     ids: dict[NodeId, None] = field(default_factory=dict, repr=False)
     apart: list[NodeId] = field(default_factory=list, repr=False)
 
-    def add(self, other: Written) -> None:
+    def add(self, other: WrittenThreads) -> None:
         """Counts another write in."""
         self.new += other.new
         self.changed += other.changed
@@ -45,10 +44,10 @@ class Written:
 
 
 @dataclass(slots=True)
-class _Done:
+class _WritingDone:
     """What goes into one transaction: conversations as they came, and under the ids that they are stored by."""
 
-    written: Written = field(default_factory=Written)
+    written: WrittenThreads = field(default_factory=WrittenThreads)
     came: dict[NodeId, Thread] = field(default_factory=dict)
     threads: dict[NodeId, Thread] = field(default_factory=dict)
     _unread: list[Thread] = field(default_factory=list)  # with ids, their words not looked at yet
@@ -84,7 +83,7 @@ class Planned:
     `alters`: not all of them are new.
     """
 
-    done: _Done
+    done: _WritingDone
     waiting: list[Thread]
     change: Change | None
     alters: bool
@@ -107,13 +106,13 @@ class Planned:
 class Conversations(Writer):
     """Writes conversations as an import brings them: whole."""
 
-    def threads(self, threads: Sequence[Thread], *, again: bool = False, known: Known | None = None) -> Written:
+    def threads(self, threads: Sequence[Thread], *, again: bool = False, known: Known | None = None) -> WrittenThreads:
         """Writes conversations, in one transaction where they are different ones. What is stored just so is left alone.
 
         `known` tells which stored conversation each is; without it their ids do. What was erased stays away unless it
         is asked for `again`.
         """
-        written, waiting = Written(), list(threads)
+        written, waiting = WrittenThreads(), list(threads)
         while waiting:
             planned = insist(partial(self._threads, waiting, again, known), "These conversations are")
             written.add(self.written(planned, known))
@@ -122,7 +121,7 @@ class Conversations(Writer):
 
     def plan_threads(self, threads: Sequence[Thread], *, again: bool, known: Known | None) -> Planned:
         """Plans a transaction, for `write_planned`. What may be the same as something in it has to wait."""
-        done, waiting, plans, revived = _Done(), list[Thread](), list[MergePlan](), list[Node]()
+        done, waiting, plans, revived = _WritingDone(), list[Thread](), list[MergePlan](), list[Node]()
         with self._space.view() as view:
             revisions = view.revisions([thread.conversation.id for thread in threads])
             withheld = Withheld.read(view)
@@ -188,7 +187,7 @@ class Conversations(Writer):
         if planned.change is not None:
             self._space.write(planned.change)
 
-    def written(self, planned: Planned, known: Known | None) -> Written:
+    def written(self, planned: Planned, known: Known | None) -> WrittenThreads:
         """What was done, once it is written; `known` learns of it."""
         if known is not None:
             for thread in planned.done.threads.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -12,19 +13,83 @@ from typing import BinaryIO, cast
 from recollect.errors import ImportProblem, InvalidInput, NotFound
 from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problem, Problems, Record
 from recollect.importers.documents.reading import reader_of
-from recollect.importers.driver import drafts, guarded
 from recollect.importers.formats.dump import Dump
-from recollect.importers.reading.archive import walk
-from recollect.importers.reading.growing import growing
+from recollect.importers.found import Unread, named, unread_kind
+from recollect.importers.reading.archive import growing, walk
+from recollect.importers.reading.lenient import drafts, guarded
 from recollect.importers.records.assemble import assemble, assemble_document
-from recollect.importers.records.known import Known
+from recollect.importers.records.identity import Known
 from recollect.importers.registry import FormatFiles, detect, importers, reader_named, shape_of
-from recollect.importers.unread import Unread, named, unread_kind
 from recollect.ingest import Ingest
-from recollect.ingest.conversations import Written
-from recollect.ingest.pipeline import Pipeline
+from recollect.ingest.conversations import Conversations, Planned, WrittenThreads
 from recollect.record import Chunk, Document, Edge, Node, NodeId, Thread
-from recollect.store import Counts, Space
+from recollect.store import Counts, Space, Stale
+
+_FAREWELL = 10.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    """A batch that is being written, and who is told of it."""
+
+    threads: Sequence[Thread]
+    planned: Planned
+    known: Known | None
+    then: Callable[[WrittenThreads], None]
+    writing: Future[None]
+
+
+class Pipeline:
+    """Writes batches in a thread of its own. Everything else, errors too, comes to the thread that calls it."""
+
+    def __init__(self, space: Space, conversations: Conversations, upkeep: timedelta, *, again: bool) -> None:
+        self._space, self._conversations, self._upkeep, self._again = space, conversations, upkeep, again
+        self._writer = ThreadPoolExecutor(1, "recollect-import")
+        self._under_way: _UnderWay | None = None
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leaves a transaction that is under way some time to end: it cannot be taken back."""
+        if self._under_way is not None:
+            wait([self._under_way.writing], _FAREWELL)
+        self._writer.shutdown(wait=False)
+
+    def write(self, threads: Sequence[Thread], known: Known | None, then: Callable[[WrittenThreads], None]) -> None:
+        """Writes a batch; `then` is told when it is in, by one of the next calls. Raises what writing the batch before
+        this one has raised.
+        """
+        beside = self._under_way
+        if beside is not None and (beside.planned.may_concern(threads) or (known is not None and known.reads_words)):
+            self.settle()
+        planned = self._conversations.plan_threads(threads, again=self._again, known=known)
+        self.settle()
+        writing = self._writer.submit(self._write, planned)
+        self._under_way = _UnderWay(threads, planned, known, then, writing)
+        if planned.waiting:  # the next batch would not be compared with these
+            self.settle()
+
+    def settle(self) -> None:
+        """Waits until all is in."""
+        if (batch := self._under_way) is None:
+            return
+        wait([batch.writing])
+        self._under_way = None
+        try:
+            batch.writing.result()
+            written, rest = self._conversations.written(batch.planned, batch.known), batch.planned.waiting
+        except Stale:
+            written, rest = WrittenThreads(), list(batch.threads)
+        if rest:
+            written.add(self._conversations.threads(rest, again=self._again, known=batch.known))
+        batch.then(written)
+
+    def _write(self, planned: Planned) -> None:
+        self._conversations.write_planned(planned)
+        if planned.change is not None:
+            self._space.maintain(self._upkeep)
+
 
 #: Gives a file as it is to be read, or None for one that is kept out.
 Wanted = Callable[[Entry], Entry | None]
@@ -52,7 +117,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """What was found in one archive, folder or file."""
 
     label: str
@@ -68,8 +133,8 @@ class ImportReport:
     `unread` are kinds of exports that were recognised among them and are not read yet, with the number of files.
     """
 
-    sources: list[Source] = field(default_factory=list)
-    written: Written = field(default_factory=Written)
+    sources: list[ImportSource] = field(default_factory=list)
+    written: WrittenThreads = field(default_factory=WrittenThreads)
     documents: int = 0
     stored: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
@@ -246,7 +311,7 @@ class Importing:
 
     def _import(self, group: FormatFiles) -> None:
         reader = group.reader
-        self._report.sources.append(Source(reader.label, group.container, len(group.entries)))
+        self._report.sources.append(ImportSource(reader.label, group.container, len(group.entries)))
         entries = [replace(entry, open=self._counted(entry)) for entry in group.entries]
         batch = _Batch()
         try:
@@ -301,7 +366,7 @@ class Importing:
         self._space.maintain(_MAINTENANCE)
         tell()
 
-    def _add(self, written: Written, tell: Callable[[], None] | None = None) -> None:
+    def _add(self, written: WrittenThreads, tell: Callable[[], None] | None = None) -> None:
         self._report.written.add(written)
         if tell is not None:
             tell()

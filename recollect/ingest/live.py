@@ -3,23 +3,255 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any, cast
 
 from recollect.derive.tasks import queue
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound
 from recollect.importers.records.assemble import clean_part
-from recollect.index.passages import said_before, says_more
-from recollect.ingest.branching import place, place_answer
-from recollect.ingest.pending import Entry, placed_all
-from recollect.ingest.withheld import Withheld, recounted
+from recollect.index.passages import is_person, said_before, says_more
+from recollect.ingest.secrets import Withheld, recounted
 from recollect.ingest.writer import Writer
-from recollect.record import Conversation, Edge, Message, NodeId, ToolCall, Turn
-from recollect.store import Change, Record, View
+from recollect.record import Conversation, Edge, Kind, Message, NodeId, Role, ToolCall, Turn, stable_id
+from recollect.store import Change, End, Mark, Record, View
 from recollect.store.passages import Passage
 from recollect.store.update import insist
 from recollect.text.clean import clean_metadata, clean_title
+
+_STEP = 16  # messages that are read at once on the way up
+
+
+@dataclass(frozen=True, slots=True)
+class BranchPlace:
+    """A message at its place in a conversation, which was at a revision (0: it begins with this message)."""
+
+    conversation: Conversation
+    revision: int
+    message: Message
+    previous: Message | None  # what was said before it
+    people: bool
+    turns: tuple[Turn, ...]
+    mark: tuple[Mark, ...] = ()
+    revived: bool = False  # the conversation was deleted or forgotten, and is there again with this message
+
+
+def place(view: View, conversation: Conversation, message: Message) -> BranchPlace:
+    """Where a new message goes. Raises NotFound for a parent that is not in the conversation."""
+    end = view.end(conversation.id)
+    people = is_person(message.speaker) or bool(end and end.named)
+    if end is None:
+        if message.parent_id is not None:
+            raise NotFound(f"No message has the ID {message.parent_id}.")
+        first = replace(message, position=0, active=True)
+        begun = replace(conversation, leaf_id=message.id)
+        return BranchPlace(begun, 0, first, None, people, _turns(view, first, None))
+    revived = end.conversation.deleted  # what was forgotten counts as deleted
+    if revived:
+        again = conversation if end.conversation.erased else replace(end.conversation, deleted=False)
+        end = replace(end, conversation=again)
+    parent = _parent(view, end, message)
+    placed = replace(message, parent_id=parent, position=end.message_count, active=True)
+    updated = max((t for t in (end.conversation.updated, message.timestamp) if t), default=None)
+    return BranchPlace(
+        replace(end.conversation, updated=updated, leaf_id=message.id),
+        end.revision,
+        placed,
+        said_before(view, placed),
+        people,
+        _turns(view, placed, end),
+        _switch(view, end, placed),
+        revived,
+    )
+
+
+def place_answer(asked: BranchPlace, answer: Message) -> BranchPlace:
+    """Where the answer to a message goes that is written with it: right below it, into the turn that it opened."""
+    below = replace(answer, parent_id=asked.message.id, position=asked.message.position + 1, active=True)
+    updated = max((t for t in (asked.conversation.updated, answer.timestamp) if t), default=None)
+    return replace(
+        asked,
+        conversation=replace(asked.conversation, updated=updated, leaf_id=below.id),
+        message=below,
+        previous=asked.message,
+        turns=tuple(replace(turn, response_ids=(below.id,)) for turn in asked.turns),
+    )
+
+
+def _parent(view: View, end: End, message: Message) -> NodeId | None:
+    """What it answers: what it says, else the leaf. The results of several calls of one message follow each other."""
+    asked = message.parent_id
+    leaf = end.leaf
+    if asked is None or leaf is None or asked == leaf.id:
+        return asked or (leaf.id if leaf else None)
+    if not any(found.conversation_id == end.conversation.id for found in view.get(Message, [asked])):
+        raise NotFound(f"Conversation {end.conversation.id} has no message {asked}.")
+    if message.kind is Kind.TOOL and leaf.kind is Kind.TOOL:
+        for above in _upwards(view, leaf):
+            if above.id == asked:
+                return leaf.id
+            if above.kind is not Kind.TOOL:
+                break
+    return asked
+
+
+def _switch(view: View, end: End, message: Message) -> tuple[Mark, ...]:
+    """What enters and what leaves the active path when this message becomes its end."""
+    if end.leaf is None or message.parent_id == end.leaf.id:
+        return ()
+    entering: list[NodeId] = []
+    meeting: NodeId | None = None
+    for above in _upwards(view, message):
+        if above.active:
+            meeting = above.id
+            break
+        entering.append(above.id)
+    leaving: list[NodeId] = []
+    for above in chain([end.leaf], _upwards(view, end.leaf)):  # no further up than is needed
+        if above.id == meeting:
+            break
+        leaving.append(above.id)
+    marks = (Mark(ids=entering, active=True), Mark(ids=leaving, active=False))
+    return tuple(mark for mark in marks if mark.ids)
+
+
+def _turns(view: View, message: Message, end: End | None) -> tuple[Turn, ...]:
+    """A user's words open a turn; an assistant's are added to the turn of the words that they answer."""
+    if message.kind is not Kind.SAID:
+        return ()
+    if message.role is Role.USER:
+        position = end.turn.position + 1 if end and end.turn else 0
+        return (Turn(stable_id("turn", message.id), message.conversation_id, position, message.id),)
+    if message.role is Role.ASSISTANT:
+        for above in _upwards(view, message):
+            if above.kind is Kind.SAID and above.role is Role.USER:
+                turns = view.get(Turn, [stable_id("turn", above.id)])
+                return tuple(replace(turn, response_ids=(*turn.response_ids, message.id)) for turn in turns)
+    return ()
+
+
+def _upwards(view: View, message: Message) -> Iterator[Message]:
+    """What stands above a message, its parent first, read a few at a time. The message itself need not be stored."""
+    at: Message | None = message
+    while at is not None and at.parent_id is not None:
+        parent = next(iter(view.get(Message, [at.parent_id])), None)
+        if parent is None:
+            return
+        yield parent
+        above = view.above(parent.id, _STEP)
+        yield from above
+        at = above[-1] if len(above) == _STEP else None
+
+
+# Several messages that come at once: each is placed as if those before it were written already, then all are
+# written.
+
+#: A message with the tool calls in it.
+Entry = tuple[Message, Sequence[ToolCall]]
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What is written of messages that were placed. `previous`: what was said before each."""
+
+    conversation: Conversation
+    revision: int  # of the conversation before, 0: it begins now
+    messages: tuple[Message, ...]
+    previous: Mapping[NodeId, Message | None]
+    people: bool
+    turns: tuple[Turn, ...]
+    marks: tuple[Mark, ...]
+    revived: bool
+
+    @property
+    def left(self) -> list[NodeId]:
+        """The messages that were there before, and change their place."""
+        return [i for mark in self.marks for i in mark.ids]
+
+
+def placed_all(view: View, conversation: Conversation, messages: Sequence[Message]) -> Appended:
+    """Where new messages go, in order; there is one at least. Raises NotFound for a parent that is not there."""
+    pending = _Pending(view)
+    placed = [pending.take(place(cast(View, pending), conversation, message)) for message in messages]
+    active = {i: on for i, on in pending.active.items() if i not in pending.messages}
+    marks = (
+        Mark(ids=[i for i, on in active.items() if on], active=True),
+        Mark(ids=[i for i, on in active.items() if not on], active=False),
+    )
+    return Appended(
+        conversation=placed[-1].conversation,
+        revision=placed[0].revision,
+        messages=tuple(pending.messages.values()),
+        previous={each.message.id: each.previous for each in placed},
+        people=any(each.people for each in placed),
+        turns=tuple(pending.turns.values()),
+        marks=tuple(mark for mark in marks if mark.ids),
+        revived=any(each.revived for each in placed),
+    )
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A view in which messages are there before they are written: what `place` reads of one."""
+
+    view: View
+    messages: dict[NodeId, Message] = field(default_factory=dict)
+    turns: dict[NodeId, Turn] = field(default_factory=dict)
+    active: dict[NodeId, bool] = field(default_factory=dict)
+    known_end: End | None = None
+
+    def take(self, placed: BranchPlace) -> BranchPlace:
+        """Counts a message as written, with what that changes."""
+        message = placed.message
+        self.messages[message.id] = message
+        for mark in placed.mark:
+            self.active |= dict.fromkeys(mark.ids, bool(mark.active))
+            self.messages |= {m.id: self._as_it_will_be(m) for i in mark.ids if (m := self.messages.get(i))}
+        self.turns |= {turn.id: turn for turn in placed.turns}
+        before = self.known_end
+        turns = [*([before.turn] if before and before.turn else []), *placed.turns]
+        self.known_end = End(
+            conversation=placed.conversation,
+            revision=placed.revision,
+            message_count=message.position + 1,
+            leaf=message,
+            turn=max(turns, key=lambda turn: turn.position, default=None),
+            named=bool(before and before.named) or bool(message.speaker and message.kind is Kind.SAID),
+        )
+        return placed
+
+    def end(self, id: NodeId) -> End | None:
+        """The growing end of the conversation, those included."""
+        if self.known_end is None:
+            self.known_end = self.view.end(id)
+        return self.known_end
+
+    def get(self, kind: type[Any], ids: Sequence[NodeId]) -> list[Any]:
+        """Records as they will be."""
+        own: Mapping[NodeId, Any] = self.messages if kind is Message else self.turns if kind is Turn else {}
+        stored = self.view.get(kind, [i for i in ids if i not in own])
+        found = {**{record.id: self._as_it_will_be(record) for record in stored}, **own}
+        return [found[i] for i in ids if i in found]
+
+    def above(self, id: NodeId, most: int) -> list[Message]:
+        """What stands above a message, its parent first."""
+        found: list[Message] = []
+        at: NodeId | None = id
+        while at in self.messages and len(found) < most:
+            at = self.messages[at].parent_id
+            if at in self.messages:
+                found.append(self.messages[at])
+            elif at is not None:
+                found += self.get(Message, [at])
+        rest = self.view.above(at, most - len(found)) if at is not None and len(found) < most else []
+        return found + [self._as_it_will_be(message) for message in rest]
+
+    def _as_it_will_be(self, record: Any) -> Any:
+        if isinstance(record, Message) and record.id in self.active:
+            return replace(record, active=self.active[record.id])
+        return record
+
 
 Kinds = Mapping[NodeId, type[Record]]  # what ids stand for
 

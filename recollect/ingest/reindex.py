@@ -34,7 +34,7 @@ def reindex(
     publishes. A namespace that is not there, or is dropped meanwhile, is not begun.
     """
     generation = space.generation("begin", ingest.embedder_id)
-    done = _Done()
+    done = _ReindexDone()
     if not generation:
         return 0
     try:
@@ -48,7 +48,7 @@ def reindex(
 
 
 @dataclass(slots=True)
-class _Done:
+class _ReindexDone:
     messages: int = 0
 
 
@@ -56,7 +56,7 @@ def _build(
     space: Space,
     ingest: Ingest,
     generation: int,
-    done: _Done,
+    done: _ReindexDone,
     progress: Progress | None,
     stop: Callable[[], bool],
 ) -> None:

@@ -8,13 +8,26 @@ Whatever is forgotten takes those with it that name it, and those that hold word
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, Protocol, get_args
 
-from recollect.errors import RecollectError
-from recollect.record import Conversation, Document, Message, Node, NodeId, NodeKind, ToolCall, iso, stable_id
+from recollect.errors import InvalidInput, RecollectError
+from recollect.record import (
+    Conversation,
+    Document,
+    Edge,
+    Message,
+    Node,
+    NodeId,
+    NodeKind,
+    ToolCall,
+    checked_id,
+    iso,
+    stable_id,
+    to_microseconds,
+)
 from recollect.store import Change, Space, View, Where
 from recollect.store.update import update
 
@@ -57,7 +70,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class RequestItem:
     """Something that stood in a request: a message, fact, summary, document or conversation, and how it begins.
     `is_used`: it may stand in one again, for nobody has deleted or corrected it.
     """
@@ -84,7 +97,7 @@ class Requested:
     conversation_id: NodeId | None = None
     message_id: NodeId | None = None
     text: str = ""
-    items: Mapping[NodeId, Item] = field(default_factory=dict)
+    items: Mapping[NodeId, RequestItem] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
@@ -150,31 +163,31 @@ def naming(view: View, ids: Collection[NodeId]) -> list[NodeId]:
     ]
 
 
-def _items(view: View, ids: Sequence[NodeId], mask: Callable[[str], str]) -> Iterator[Item]:
+def _items(view: View, ids: Sequence[NodeId], mask: Callable[[str], str]) -> Iterator[RequestItem]:
     def begins(text: str) -> str:
         return _line(mask(text[:_READ]))
 
     for message in view.get(Message, ids):
         if not message.erased:
-            yield Item(message.id, "message", begins(message.content), not message.deleted)
+            yield RequestItem(message.id, "message", begins(message.content), not message.deleted)
     for node in view.get(Node, ids):
         if not node.erased:
-            yield Item(node.id, node.kind.value, begins(node.text), node.state == "live")
+            yield RequestItem(node.id, node.kind.value, begins(node.text), node.state == "live")
     for call in view.get(ToolCall, ids):
-        yield Item(call.id, "tool call", begins(call.name))
+        yield RequestItem(call.id, "tool call", begins(call.name))
     for document in view.get(Document, ids):
         if not document.erased:
-            yield Item(document.id, "document", begins(document.title), not document.hidden)
+            yield RequestItem(document.id, "document", begins(document.title), not document.hidden)
     for conversation in view.get(Conversation, ids):
         if not conversation.erased:
-            yield Item(conversation.id, "conversation", begins(conversation.title))
+            yield RequestItem(conversation.id, "conversation", begins(conversation.title))
 
 
 def _line(text: str) -> str:
     return " ".join(text[: 4 * _BEGINNING].split())[:_BEGINNING]
 
 
-def _with(one: Requested, items: Mapping[NodeId, Item]) -> Requested:
+def _with(one: Requested, items: Mapping[NodeId, RequestItem]) -> Requested:
     asked = items.get(one.message_id) if one.message_id else None
     return replace(
         one,
@@ -213,3 +226,61 @@ def _read(node: Node) -> Requested | None:
         message_id=NodeId(str(body.get("message", ""))) or None,
         text=str(body.get("text", "")),
     )
+
+
+# Other names of messages and tool calls, by which a program finds again what it has stored.
+
+#: The edge from what is stored to an alias of it.
+KNOWN_AS = "KNOWN_AS"
+#: So many may share an alias: of more, the oldest lose it.
+ALIKE = 64
+
+
+def read_aliases(view: View, aliases: Collection[NodeId]) -> dict[NodeId, list[NodeId]]:
+    """The ids that each alias stands for, the newest first; aliases of nothing are left out."""
+    found: dict[NodeId, list[NodeId]] = {}
+    for edge in _by_age(view, aliases):
+        found.setdefault(edge.target_id, []).insert(0, edge.source_id)
+    return found
+
+
+def checked_aliases(aliases: Mapping[str, Iterable[str]]) -> dict[NodeId, list[NodeId]]:
+    """What a program gives as aliases. Raises InvalidInput for what are no lists of texts by a text."""
+    given: dict[NodeId, list[NodeId]] = {}
+    for own, some in aliases.items():
+        if isinstance(some, str | bytes | Mapping) or not isinstance(some, Iterable):
+            raise InvalidInput(f"The aliases of {own!r} are no list.", hint="Give a list of texts for each ID.")
+        given[_checked(own, "An ID")] = [_checked(one, "An alias") for one in some]
+    return given
+
+
+def _checked(name: object, what: str) -> NodeId:
+    if not isinstance(name, str):
+        raise InvalidInput(f"{what} cannot be {name!r}.", hint="Give texts: the IDs, and lists of their aliases.")
+    return checked_id(name, what)
+
+
+def add_aliases(space: Space, aliases: Mapping[NodeId, Collection[NodeId]], now: datetime) -> None:
+    """Gives each id its aliases, in one transaction; one that it has already becomes its newest."""
+    edges = [
+        Edge(own, KNOWN_AS, alias, {"at": (to_microseconds(now) or 0) + number})
+        for number, (own, some) in enumerate(aliases.items())
+        for alias in dict.fromkeys(some)
+    ]
+    if not edges:
+        return
+    with space.view() as view:
+        there = _by_age(view, {edge.target_id for edge in edges})
+    given = {(edge.source_id, edge.target_id) for edge in edges}
+    sharing: dict[NodeId, list[Edge]] = {}
+    for edge in [*(edge for edge in there if (edge.source_id, edge.target_id) not in given), *edges]:
+        sharing.setdefault(edge.target_id, []).append(edge)
+    old = [edge for alike in sharing.values() for edge in alike[:-ALIKE]]
+    lost = {(edge.source_id, edge.target_id) for edge in old}
+    kept = [edge for edge in edges if (edge.source_id, edge.target_id) not in lost]
+    space.write(Change(edges=kept, cut=[e.key for e in old]))
+
+
+def _by_age(view: View, aliases: Collection[NodeId]) -> list[Edge]:
+    edges = view.edges(list(aliases), (KNOWN_AS,), "in", limit=4 * ALIKE * max(len(aliases), 1)) if aliases else []
+    return sorted(edges, key=lambda edge: edge.properties.get("at", 0))

@@ -40,8 +40,7 @@ class Answering:
     ) -> ContextBuilder:
         """What builds every context: of `prepare_context`, of chats, of the proxy and of MCP."""
         from recollect.context.building import ContextBuilder
-        from recollect.context.choices import ToolNames
-        from recollect.context.settings import IndexConfig, Patience
+        from recollect.context.settings import IndexConfig, Patience, ToolNames
 
         handle = self._handle
         return ContextBuilder(
@@ -65,7 +64,6 @@ class Answering:
 
         handle = self._handle
         search = handle.read_search(question, filters, limit=10, group_by="message", otherwise=NO_QUESTION)
-        handle.written()
         yield from Asker(handle.searcher, handle.space, self._remembered).events(
             search, handle.answering(question), named_intent(intent)
         )
@@ -123,7 +121,6 @@ class Answering:
         from recollect.text.clean import clean_text
 
         handle = self._handle
-        handle.written()
         given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
         if resume:
             if question.strip() or filters.given:

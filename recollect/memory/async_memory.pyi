@@ -12,7 +12,7 @@ from recollect.answer.tools.base import FoundText, ToolAnswer
 from recollect.answer.tools.toolbox import Provider
 from recollect.context import Context, Patience, ToolNames
 from recollect.context import IndexConfig as RecollectIndexConfig
-from recollect.context.brief import Brief
+from recollect.context.briefing import Brief
 from recollect.derive.entities.entity import Adder, Entity
 from recollect.derive.facts.fact import Fact
 from recollect.derive.graph.reader import Graph, Paths, Relation
@@ -32,9 +32,8 @@ from recollect.memory import Memory
 from recollect.memory.async_derive import AsyncContext, Opening
 from recollect.memory.handle import ConversationRow
 from recollect.memory.integration import ConversationPage, Integration, T
-from recollect.memory.knowledge import Knowledge
+from recollect.memory.knowledge import Day, Knowledge, Timeline
 from recollect.memory.memory import Memory as MemoryMemory
-from recollect.memory.timeline import Day, Timeline
 from recollect.memory.upkeep import DeletedRow, Probe, Upkeep
 from recollect.models.language.base import LanguageModel
 from recollect.models.rerank import Reranker

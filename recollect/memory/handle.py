@@ -22,13 +22,13 @@ from recollect.record import (
     utc_now,
 )
 from recollect.record import namespace as checked
-from recollect.store import Store, View, Where
+from recollect.runtime.behind import TurnWriter, wait_for
+from recollect.store import Space, Store, View, Where
 from recollect.store.results import Kept
 from recollect.store.transfer import every
 from recollect.text.sentences import USUAL, Chunking
 
 if TYPE_CHECKING:
-    from recollect.answer.chat.writing import TurnWriter, TurnWriters
     from recollect.derive.entities.by_hand import EntitiesByHand
     from recollect.derive.facts.correct import Corrections
     from recollect.importers.base import Entry
@@ -77,24 +77,20 @@ class Background(Protocol):
         ...
 
 
-class Part(Protocol):
+class FacadePart(Protocol):
     """A part of the façade: calls on one handle."""
 
     handle: Handle
 
 
-S = TypeVar("S", bound=Part)
+S = TypeVar("S", bound=FacadePart)
 
 
 def writes(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """A method that leaves work for the background, also where it fails in the middle.
-
-    It waits for the turns that are being written behind their answers: what is forgotten must not come back.
-    """
+    """A method that leaves work for the background, also where it fails in the middle."""
 
     @wraps(method)
     def told(self: S, /, *arguments: P.args, **named: P.kwargs) -> T:
-        self.handle.written()
         try:
             return method(self, *arguments, **named)
         finally:
@@ -125,18 +121,19 @@ class Handle:
         opened: Handle | None = None,
     ) -> None:
         """`opened` is the handle that was opened, of one that is beside it."""
-        self.store, self.whole_embedder, self.namespace = store, embedder, namespace
+        self._store, self.whole_embedder, self.namespace = store, embedder, namespace
+        self.location = store.location
         self.model, self.background = model, background
         self.asked_model = model if asked_model is None else asked_model or None
         self.make_quality, self.clock, self.ids = quality or _packaged_quality, clock, ids
         self.reranker, self.chunking = reranker, chunking
-        self.space, self.kept = store.space(namespace), Kept()
+        self._space, self.kept = store.space(namespace), Kept()
         self._opened = opened
 
     def beside(self, namespace: str) -> Handle:
         """A handle on another namespace that shares everything else. Raises InvalidInput."""
         return Handle(
-            self.store,
+            self._store,
             self.whole_embedder,
             checked(namespace),
             model=self.model,
@@ -166,10 +163,19 @@ class Handle:
         if self.background is not None:
             self.background.wrote()
 
-    def written(self) -> None:
-        """Waits for the turns that are being written behind their answers."""
-        if "behind" in self.__dict__:
-            self.behind.wait()
+    @property
+    def store(self) -> Store:
+        """The store, once it holds all that this process writes behind answers: whoever reads it must see that, and
+        what is forgotten or dropped must not come back.
+        """
+        wait_for(self.location)
+        return self._store
+
+    @property
+    def space(self) -> Space:
+        """The namespace, once it holds all that this process writes behind answers, through this handle or others."""
+        wait_for(self.location, self.namespace)
+        return self._space
 
     # --- models and secrets ----------------------------------------------------------------------------------------
 
@@ -180,7 +186,7 @@ class Handle:
 
         if not is_remote(self.whole_embedder):
             return self.whole_embedder
-        from recollect.models.embedding.discreet import DiscreetEmbedder
+        from recollect.models.embedding.remote import DiscreetEmbedder
 
         return DiscreetEmbedder(self.whole_embedder, self.masked)
 
@@ -189,7 +195,7 @@ class Handle:
         if not self.asked_model:
             return None
         from recollect.models.language.budget import within
-        from recollect.models.language.discreet import discreet
+        from recollect.models.language.choose import discreet
 
         return discreet(within(self.asked_model, self.namespace), partial(self.masked, spoken=spoken))
 
@@ -199,8 +205,8 @@ class Handle:
 
     @property
     def mask(self) -> Mask:
-        """The mask as of now."""
-        with self.space.view() as view:
+        """The mask as of now. It does not wait for what is written behind answers: that is written with it."""
+        with self._space.view() as view:
             return self.masking.of(view)
 
     @cached_property
@@ -212,7 +218,7 @@ class Handle:
 
     def as_left(self, value: T) -> T:
         """What comes in, without the secrets that were taken out of the memory."""
-        from recollect.ingest.withheld import Withheld
+        from recollect.ingest.secrets import Withheld
 
         with self.space.view() as view:
             return Withheld.read(view).out_of(value)
@@ -222,16 +228,9 @@ class Handle:
     @cached_property
     def behind(self) -> TurnWriter:
         """What writes turns behind their answers."""
-        return self.turns.behind()
+        return TurnWriter(self.location, self.namespace)
 
-    @cached_property
-    def turns(self) -> TurnWriters:
-        """What writes turns behind the answers of this handle and of those beside it."""
-        from recollect.answer.chat.writing import TurnWriters
-
-        return self._opened.turns if self._opened else TurnWriters()
-
-    @cached_property
+    @property
     def ingest(self) -> Ingest:
         """Writes to the namespace; never loaded by who only searches."""
         from recollect.ingest import Ingest
@@ -251,14 +250,14 @@ class Handle:
 
         return Importing(self.space, self.ingest, count_tokens, count_tokens_of, progress, again=again, wanted=wanted)
 
-    @cached_property
+    @property
     def corrections(self) -> Corrections:
         """Corrections of facts."""
         from recollect.derive.facts.correct import Corrections
 
         return Corrections(self.space, self.embedder, self.clock)
 
-    @cached_property
+    @property
     def entities_by_hand(self) -> EntitiesByHand:
         """Corrections of entities."""
         from recollect.derive.entities.by_hand import EntitiesByHand
@@ -321,7 +320,6 @@ class Handle:
 
     def conversation(self, id: str) -> Thread:
         """A conversation with everything in it. Raises NotFound."""
-        self.written()
         with self.space.view() as view:
             thread = view.thread(NodeId(id))
         if thread is None:
@@ -332,7 +330,6 @@ class Handle:
 
     def message(self, id: str) -> Message:
         """A message. Raises NotFound."""
-        self.written()
         with self.space.view() as view:
             found = [one for one in view.get(Message, [NodeId(id)]) if not one.erased]
         if not found:
@@ -343,7 +340,6 @@ class Handle:
         """What a name means; of conversations that are `deleted` or not, or either (None)."""
         if not name.strip():
             raise InvalidInput("A name is empty.", hint="Give an ID or a title.")
-        self.written()
         with self.space.view() as view:
             ids = view.named(name)
             if not ids:
@@ -398,6 +394,6 @@ def _forgotten(what: str) -> NotFound:
 
 @cache  # one for all handles of the process
 def _packaged_quality() -> TokenEmbedder:
-    from recollect.models.embedding.minilm import MiniLM
+    from recollect.models.embedding.encoder import MiniLM
 
     return MiniLM()

@@ -55,7 +55,6 @@ class Integration:
         """
         from recollect.ingest.requested import newest
 
-        self.handle.written()
         with self.handle.space.view() as view:
             mask = self.handle.masking.of(view)
             return [mask.all(one) for one in newest(view, limit, mask)]
@@ -101,7 +100,7 @@ class Integration:
         """What stays the same as long as nothing that these ids name was reworded, deleted or forgotten: for who keeps
         what was handed out.
         """
-        from recollect.context.kept import fingerprint
+        from recollect.context.result import fingerprint
 
         with self.handle.space.view() as view:
             return fingerprint(view, list(map(NodeId, ids)), self.handle.kept)
@@ -163,7 +162,7 @@ class Integration:
         """The ids of the messages and tool calls that have these aliases (`add_aliases`), by the aliases, the newest
         first. An alias of nothing is left out.
         """
-        from recollect.ingest.aliases import read_aliases
+        from recollect.ingest.requested import read_aliases
 
         with self.handle.space.view() as view:
             return read_aliases(view, list(dict.fromkeys(map(NodeId, aliases))))
@@ -173,7 +172,7 @@ class Integration:
 
         They may be stored later. Of more than 64 that share an alias the oldest lose it. Raises InvalidInput.
         """
-        from recollect.ingest.aliases import add_aliases, checked_aliases
+        from recollect.ingest.requested import add_aliases, checked_aliases
 
         add_aliases(self.handle.space, checked_aliases(aliases), self.handle.clock())
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recollect.answer.results import AskAnswer, AskEvent, ChatAnswer, ChatEvent, Report, ReportEvent, SavedReport
     from recollect.answer.tools import Toolbox
     from recollect.context import Context, IndexConfig, Patience, ToolNames
-    from recollect.context.brief import Brief
+    from recollect.context.briefing import Brief
     from recollect.derive.entities.entity import Entity
     from recollect.derive.facts.fact import Fact
     from recollect.derive.summaries.reading import Summary
@@ -99,7 +99,7 @@ class Memory:
     """
 
     def __init__(self, handle: Handle) -> None:
-        self.handle, self.namespace, self.location = handle, handle.namespace, handle.store.location
+        self.handle, self.namespace, self.location = handle, handle.namespace, handle.location
 
     def __enter__(self) -> Memory:
         return self
@@ -197,7 +197,6 @@ class Memory:
         """
         from recollect.search.query.request import Filters
 
-        self.handle.written()
         where = {"source": source, "role": role, "kind": kind, "conversation": conversation}
         filters = Filters.of(**where, since=since, until=until, before=before, mode=mode)
         search = self.handle.read_search(
@@ -232,7 +231,6 @@ class Memory:
         message and with it, oldest first; none where it is not there. With `deleted` also those that were deleted
         softly.
         """
-        self.handle.written()
         found: list[Message] = []
         with self.handle.space.view() as view:
             end = None if until else view.end(NodeId(conversation_id))
@@ -247,7 +245,6 @@ class Memory:
         """Those messages that are there, in the order asked for; also what is left of `forgotten` ones, without words,
         if that is asked for.
         """
-        self.handle.written()
         with self.handle.space.view() as view:
             found = view.get(Message, [NodeId(i) for i in ids])
         return [message for message in found if forgotten or not message.erased]
@@ -263,7 +260,7 @@ class Memory:
         """A document by its id, the end of one, its path or its title; with `hidden_reports` also research that is not
         finished, and reports that were made of something deleted. Raises NotFound, InvalidInput for several.
         """
-        from recollect.ingest.documents.finding import named
+        from recollect.ingest.documents.importing import named
 
         with self.handle.space.view() as view:
             return named(view, name, hidden_reports=hidden_reports)
@@ -475,7 +472,6 @@ class Memory:
         open; who has others than those of the `toolbox` names them. Raises InvalidInput where the text alone is over
         the budget, NotFound for an unknown conversation.
         """
-        self.handle.written()
         build = self._answering.context_builder(config, patience, tools=tools)
         return build(text, NodeId(conversation_id) if conversation_id else None, budget, frozenset(map(NodeId, known)))
 
@@ -488,11 +484,10 @@ class Memory:
         this process. Rules come first. Its `text` is empty where nothing was said there and there are none. Raises
         InvalidInput for a budget under 200.
         """
-        from recollect.context.brief import brief_of
+        from recollect.context.briefing import brief_of
         from recollect.context.standing import Read
 
         handle = self.handle
-        handle.written()
         with handle.space.view() as view:
             brief = brief_of(Read(view, handle.kept), Path(folder or Path.cwd()), budget, handle.clock(), Path.home())
             masked = handle.masking.of(view).all(brief)

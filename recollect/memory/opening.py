@@ -39,7 +39,7 @@ def open(  # noqa: A001
     what is otherwise done in the background, within the daily budget of the settings; without it nothing is asked,
     whatever keys are there (docs/how-to/models.md). `asked_model` is another one for what is asked for now (`ask`,
     `research`, `chat`), counted and not limited; "none" asks none.
-    `reranker`: folder:/path, model@https://host/v1/rerank or an object of your own (recollect/models/rerank/base.py),
+    `reranker`: folder:/path, model@https://host/v1/rerank or an object of your own (recollect/models/rerank/choose.py),
     which reads the best results of each search again (docs/how-to/re-rank.md).
     `durable=False` may lose the last moments before a power cut, never more. `background`:
     whether writing leaves a worker behind, a process of low priority that ends when nothing is due; None: as the
@@ -53,7 +53,7 @@ def open(  # noqa: A001
     from recollect.errors import InvalidInput
     from recollect.memory import Handle, Memory
     from recollect.memory.settings import usual_store
-    from recollect.models.embedding.lazy import LazyEmbedder
+    from recollect.models.embedding.choose import LazyEmbedder
     from recollect.record import namespace as checked
     from recollect.runtime.files import read_place
     from recollect.text.sentences import Chunking
@@ -70,7 +70,7 @@ def open(  # noqa: A001
     store = open_store(store_place, durable=durable, on_wait=on_wait)
     starter = None
     if background is not False:
-        from recollect.memory.background.starter import Starter
+        from recollect.memory.background.process import Starter
 
         kept = Path(store.location) if isinstance(store_place, Path) else store_place
         starter = Starter(kept, embedder=embedder, durable=durable, wanted=background)
@@ -102,7 +102,7 @@ def _checked_model(model: str | LanguageModel | Callable[[str], str] | None) -> 
     if not isinstance(model, str):
         if model is None or hasattr(model, "complete"):
             return model  # type: ignore[return-value]
-        from recollect.models.language.function import FunctionModel
+        from recollect.models.language.choose import FunctionModel
 
         return FunctionModel(model)
     from recollect.memory.settings import own_places

@@ -29,16 +29,12 @@ class Removal:
     def delete(self, ids: Sequence[str]) -> int:
         """Deletes softly; returns how many messages. Raises NotFound."""
         living = [m.id for m in self._messages_of(ids) if not m.deleted]
-        if living:
-            self.handle.ingest.delete(living)
-        return len(living)
+        return self.handle.ingest.delete(living) if living else 0
 
     def restore(self, ids: Sequence[str]) -> int:
         """Takes soft deletions back; returns how many messages. Raises NotFound."""
         hidden = [m.id for m in self._messages_of(ids) if m.deleted and not m.erased]
-        if hidden:
-            self.handle.ingest.restore(hidden)
-        return len(hidden)
+        return self.handle.ingest.restore(hidden) if hidden else 0
 
     def selection(
         self,
@@ -128,7 +124,7 @@ class Removal:
         hand about their facts and entities; returns how many. Interrupted, both have them: moving again completes it.
         What comes in meanwhile stays here, and whoever moves the same at once has done it.
         """
-        from recollect.ingest.moving import copy
+        from recollect.ingest.forget import copy
 
         there = self.handle.beside(to)
         moved = copy(self.handle.space, there.space, there.ingest, [NodeId(one) for one in ids])

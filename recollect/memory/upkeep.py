@@ -103,9 +103,8 @@ class Upkeep:
         from recollect.models.language.budget import FILE, SpendingLog
 
         namespace = checked(name)
-        self.handle.turns.wait()
         was_there = self.handle.store.drop(namespace)
-        SpendingLog(own_places().data / FILE).forget(self.handle.store.location, namespace)
+        SpendingLog(own_places().data / FILE).forget(self.handle.location, namespace)
         return was_there
 
     def deleted(self, *, limit: int = 50, offset: int = 0) -> list[DeletedRow]:
@@ -129,7 +128,6 @@ class Upkeep:
         """
         from recollect.ingest.secrets import stored_secrets
 
-        self.handle.written()
         named = self.handle.sources(sources)
         with self.handle.space.view() as view:
             return list(stored_secrets(view, named, self.handle.masking.of(view)))
@@ -243,7 +241,7 @@ class Upkeep:
         words that have not changed is not asked for again. Interrupted, it goes on where it was. `progress` gets what
         has been done so far. Raises StoreError.
         """
-        return self._worker.drain([self.handle.namespace], limit=limit, again=again, progress=progress)
+        return self._worker.drain([self.handle.space.namespace], limit=limit, again=again, progress=progress)
 
     def embed(self, *, progress: Callable[[int, int], None] | None = None, limit: int | None = None) -> int:
         """Makes the vectors of the quality mode for what was said and has none yet, newest first; returns how many.

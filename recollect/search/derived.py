@@ -48,7 +48,8 @@ def derived_hits(
         own = view.find(Node, where, limit=1).items
         ranked = [(node, 1.0) for node in own] + [pair for pair in ranked if pair[0].kind is NodeKind.FACT]
     for node, score in ranked:
-        if not _holds(node, asked.today) or _count(found, node) >= allowed.get(node.kind.value, 0):
+        kind = node.kind.value
+        if not _holds(node, asked.today) or sum(hit.kind == kind for hit in found) >= allowed.get(kind, 0):
             continue
         hit = _hit(view, node, score, wanted, asked.excluded)
         if hit is not None:
@@ -102,10 +103,6 @@ def _holds(node: Node, today: date) -> bool:
     is_over = node.valid_to is not None and node.valid_to <= datetime.combine(today, time(), UTC)
     is_ahead = node.valid_from is not None and node.valid_from.date() > today and bool(node.body.get("since_told"))
     return not (is_over or is_ahead)
-
-
-def _count(found: Sequence[DerivedHit], node: Node) -> int:
-    return sum(hit.kind == node.kind.value for hit in found)
 
 
 def _hit(view: View, node: Node, score: float, wanted: Filter, excluded: Sequence[Sequence[str]]) -> DerivedHit | None:

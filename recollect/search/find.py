@@ -127,18 +127,54 @@ class Searcher:
         self, view: View, asked: Asked, found: Ranking, filed: Ranking | None, titles: Titled
     ) -> SearchResults:
         """The results, in the order that a re-ranker gives them, where there is one."""
-        if self._reranker is None:
-            return _results(view, asked, found, filed, titles, self._quality)
-        from recollect.search.reranking import reranked, reranks
+        search, notes = asked.search, list[str]()
+        used = {
+            "words": True,
+            "meaning": bool(asked.vector.any()),
+            "late interaction": found.mode == "quality",
+            "people": bool(asked.named),
+            "dates": bool(asked.question.dates),
+            "order": asked.question.order is not None,
+        }
+        if ignored := ", ".join(f'"{phrase}"' for phrase in search.query.ignored):
+            notes.append(f"Emoji and symbols cannot be searched for. Ignored: {ignored}")
+        if "document" in search.filter.kinds and (search.filter.roles or search.filter.conversation_ids is not None):
+            notes.append("Documents are said by nobody and are in no conversation: these filters leave them out.")
+        if self._reranker is not None:
+            from recollect.search.reranking import reranked, reranks
 
-        if not reranks(asked):
-            return _results(view, asked, found, filed, titles, self._quality)
-        rankings = [found] if filed is None else [found, filed]
-        (found, *others), note = reranked(view, asked, self._reranker, rankings)
-        results = _results(view, asked, found, others[0] if others else None, titles, self._quality)
-        if note is None:
-            return replace(results, signals=(*results.signals, "re-ranker"))
-        return replace(results, notes=(*results.notes, note))
+            if reranks(asked):
+                rankings = [found] if filed is None else [found, filed]
+                (found, *others), failure = reranked(view, asked, self._reranker, rankings)
+                filed = others[0] if others else None
+                used["re-ranker"] = failure is None
+                notes += [] if failure is None else [failure]
+        grouped = by_message if search.group_by == "message" else by_conversation
+        page = grouped(view, asked, found, titles, self._quality)
+        first = page.hits[0].conversation.id if page.hits else None
+        own = {match.conversation_id for match in titles.best.values() if match.holds_all}
+        titled = first if first in own else None
+        files, until = DocumentPage(), page.next or search.offset + search.limit
+        if filed is not None:
+            files = document_hits(view, asked, filed, until, self._quality, alone=not page.hits)
+        return SearchResults(
+            query=search.query.text,
+            hits=_echoes_last(view, search.query.text, page.hits),
+            took_ms=0.0,
+            mode=found.mode,
+            signals=tuple(name for name, is_used in used.items() if is_used),
+            searched=found.searched + (filed.searched if filed is not None else 0),
+            close=found.close or bool(files.hits),
+            likelihood=max(found.likelihood, filed.likelihood if filed is not None and files.hits else 0.0),
+            total=page.held + page.related + files.held + files.related,
+            total_exact=found.exact and (filed is None or filed.exact or not files.held + files.related),
+            with_words=page.held + files.held,
+            next=until if files.further else page.next,
+            notes=tuple(notes),
+            derived=derived_hits(view, asked, titled=titled) if not search.offset else (),
+            documents=files.hits,
+            facets=count_facets(view, found.held_rows, found.pool) if search.facets else None,
+        )
 
 
 def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled: Collection[int]) -> Ranking:
@@ -190,60 +226,6 @@ def _echoes_last(view: View, query: str, hits: Sequence[Hit]) -> tuple[Hit, ...]
         return asked <= {turn.query_id for turn in turns if turn.source_chunk_ids and not turn.response_ids}
 
     return tuple(sorted(hits, key=is_echo))
-
-
-def _results(
-    view: View, asked: Asked, found: Ranking, filed: Ranking | None, titles: Titled, model: Callable[[], TokenEmbedder]
-) -> SearchResults:
-    search = asked.search
-    grouped = by_message if search.group_by == "message" else by_conversation
-    page = grouped(view, asked, found, titles, model)
-    first = page.hits[0].conversation.id if page.hits else None
-    titled = next((m.conversation_id for m in titles.best.values() if m.holds_all and m.conversation_id == first), None)
-    files, until = DocumentPage(), page.next or search.offset + search.limit
-    if filed is not None:
-        files = document_hits(view, asked, filed, until, model, alone=not page.hits)
-    return SearchResults(
-        query=search.query.text,
-        hits=_echoes_last(view, search.query.text, page.hits),
-        took_ms=0.0,
-        mode=found.mode,
-        signals=_signals(asked, found),
-        searched=found.searched + (filed.searched if filed is not None else 0),
-        close=found.close or bool(files.hits),
-        likelihood=max(found.likelihood, filed.likelihood if filed is not None and files.hits else 0.0),
-        total=page.held + page.related + files.held + files.related,
-        total_exact=found.exact and (filed is None or filed.exact or not files.held + files.related),
-        with_words=page.held + files.held,
-        next=until if files.further else page.next,
-        notes=_notes(asked),
-        derived=derived_hits(view, asked, titled=titled) if not search.offset else (),
-        documents=files.hits,
-        facets=count_facets(view, found.held_rows, found.pool) if search.facets else None,
-    )
-
-
-def _notes(asked: Asked) -> tuple[str, ...]:
-    """What of the query the results do not go by."""
-    notes, wanted = [], asked.search.filter
-    if ignored := ", ".join(f'"{phrase}"' for phrase in asked.search.query.ignored):
-        notes.append(f"Emoji and symbols cannot be searched for. Ignored: {ignored}")
-    if "document" in wanted.kinds and (wanted.roles or wanted.conversation_ids is not None):
-        notes.append("Documents are said by nobody and are in no conversation: these filters leave them out.")
-    return tuple(notes)
-
-
-def _signals(asked: Asked, found: Ranking) -> tuple[str, ...]:
-    """What the search went by."""
-    told = {
-        "words": True,
-        "meaning": bool(asked.vector.any()),
-        "late interaction": found.mode == "quality",
-        "people": bool(asked.named),
-        "dates": bool(asked.question.dates),
-        "order": asked.question.order is not None,
-    }
-    return tuple(name for name, used in told.items() if used)
 
 
 def _told(view: View, damage: IndexDamaged) -> str:

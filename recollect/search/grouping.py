@@ -173,11 +173,14 @@ def by_conversation(view: View, asked: Asked, ranking: Ranking, titles: Titled, 
             some += others[max(0, at - len(pool)) : last - len(pool)]
         missing = [number for number in some if number not in groups]
         groups |= beyond.of_conversations(missing, _MESSAGES_SHOWN, last) if missing else {}
+        tops = {number: _of_its_own(groups[number][0][1]) for number in some if number in groups}
+        # shown beside the best of its conversation is what has a good part of its score, or is not far below it
+        least = {number: min(top - _WITHIN, _NEAR_BEST * top) for number, top in tops.items()}
         chosen = [
             (rank, entry)
             for number in some
             for rank, entry in groups.get(number, [])[:_MESSAGES_SHOWN]
-            if newest or number in missing or _of_its_own(entry) >= _least(_of_its_own(groups[number][0][1]))
+            if newest or number in missing or _of_its_own(entry) >= least[number]
         ]
         found = [_Found(rank, entry, text) for (rank, entry), text in _pairs(view, chosen) if text.message_id]
         shown = _hits(view, found, ranking, *marking(asked.question.text, ranking.words, asked.phrases))
@@ -217,11 +220,6 @@ def _best(
 def _of_its_own(entry: Ranked) -> float:
     """The score without what the title gives to all messages of the conversation."""
     return entry.score - entry.scores.of("title", entry.row)
-
-
-def _least(best: float) -> float:
-    """The score from which a message is shown beside the best of its conversation."""
-    return min(best - _WITHIN, _NEAR_BEST * best)
 
 
 def _one_a_message(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -272,7 +270,7 @@ def _hits(
         message = messages.get(f.text.message_id) if f.text.message_id else None
         if message is not None:
             snippet, words = excerpt_and_words(f.text.text, wanted, phrases)
-            why = Why(f.rank, f.ranked.terms(), words, _found_in(f))
+            why = Why(f.rank, f.ranked.terms(), words, "tool" if f.text.owner == Owner.TOOL_CALL else f.ranked.kind)
             hits[message.id] = MessageHit(
                 message,
                 f.ranked.score,
@@ -324,10 +322,6 @@ def _chunk_of(text: PassageText, chunks: Mapping[tuple[NodeId, int], list[Chunk]
     end = text.start + len(text.text)
     holding = (c.id for c in chunks.get((text.owner_id, text.part), ()) if c.start <= text.start and end <= c.end)
     return next(holding, None)
-
-
-def _found_in(found: _Found) -> str:
-    return "tool" if found.text.owner == Owner.TOOL_CALL else found.ranked.kind
 
 
 def _beside(view: View, messages: Iterable[Message]) -> dict[NodeId, Message]:

@@ -122,10 +122,15 @@ def signs(evidence: ScoreInput, people: Sequence[str], scores: Float, order: Int
     # What is in no conversation, a document, stands by itself.
     of = np.where(features.conversations > 0, features.conversations, -1 - np.arange(len(features)))
     best, known = features.take(order[:_LOOKED_AT]), features.frequencies > 0
-    near = _shares(best.holds, _telling(question.terms, people, features.idf)) + _meaning(features, best.windows)
+    names = {term for name in people for term in terms(name)}  # all that somebody says bears the name
+    telling = features.idf * np.array([term not in names for term in question.terms], np.float32)
+    telling = np.asarray(telling if telling.any() else features.idf, np.float32)
+    held = dots((best.holds * NEIGHBOUR_SHARE[None, :, None]).max(axis=1), telling) / (float(telling.sum()) or 1.0)
+    runs = best.windows if features.dense.any() else np.full_like(best.windows, BLIND_COSINE)
+    near = np.asarray(held, np.float32) + np.asarray(RUN_FOR_WORDS * runs, np.float32)
     found = {
         "known": float(known.mean()) if len(known) else 1.0,
-        "rarity": _rarity(features),
+        "rarity": float(features.idf.mean()) / _rarest(features) if len(features.idf) else 0.0,
         "near": float(near.max()),
         "best ten": float(scores[order[:_BEST]].mean()),
         "ahead": _ahead(scores, of, _BEST, ONE_CONVERSATION),
@@ -191,30 +196,6 @@ def _mean_cosine(features: Features) -> float:
 def _rarest(features: Features) -> float:
     """The idf of a word that is nowhere."""
     return math.log(1 + (features.size + 0.5) / 0.5)
-
-
-def _rarity(features: Features) -> float:
-    """The mean idf of the question's words, on the scale of one that is nowhere: from 0 to 1."""
-    return float(features.idf.mean()) / _rarest(features) if len(features.idf) else 0.0
-
-
-def _shares(holds: Float, idf: Float) -> Float:
-    """How much of the question's idf passages hold with their neighbours."""
-    held = (holds * NEIGHBOUR_SHARE[None, :, None]).max(axis=1)
-    return np.asarray(dots(held, idf) / (float(idf.sum()) or 1.0), np.float32)
-
-
-def _telling(asked: Sequence[str], people: Sequence[str], idf: Float) -> Float:
-    """The idf of terms, 0 for the names of people: all that somebody says bears the name."""
-    names = {term for name in people for term in terms(name)}
-    telling = idf * np.array([term not in names for term in asked], np.float32)
-    return np.asarray(telling if telling.any() else idf, np.float32)
-
-
-def _meaning(features: Features, runs: Float) -> Float:
-    """The cosines of the nearest runs of sentences, on the scale of shares of words."""
-    can_read = bool(features.dense.any())
-    return np.asarray(RUN_FOR_WORDS * (runs if can_read else np.full_like(runs, BLIND_COSINE)), np.float32)
 
 
 def _ahead(values: Float, conversations: Int, place: int, alone: float) -> float:

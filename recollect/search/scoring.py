@@ -123,11 +123,11 @@ class PassageScores:
     def terms(self, at: int) -> dict[str, float]:
         """What each term added to a passage, without those that added nothing."""
         added = self.matrix[at] * self.weights
-        return {term.name: float(value) for term, value in zip(TERMS, added, strict=True) if value}
+        return {name: value for name, value in zip(_PLACES, added.tolist(), strict=True) if value}
 
     def of(self, name: str, at: int) -> float:
         """What one term added to a passage."""
-        place = next(place for place, term in enumerate(TERMS) if term.name == name)
+        place = _PLACES[name]
         return float(self.matrix[at, place] * self.weights[place])
 
 
@@ -292,6 +292,9 @@ TERMS: tuple[Term, ...] = (
         lambda e: _given(e.around, e),
     ),
 )
+
+
+_PLACES = {term.name: place for place, term in enumerate(TERMS)}
 
 
 def _given(values: Float | None, evidence: ScoreInput) -> Float:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from unicodedata import normalize
 
 from recollect.importers.base import Entry
-from recollect.importers.formats.claude_code.files import place_of
-from recollect.importers.reading.json_stream import lines
+from recollect.importers.formats.claude_code.claude_code import place_of
+from recollect.importers.reading.json import lines
 from recollect.record import NodeId, parse_time, stable_id
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from recollect.errors import ImportProblem, NotFound, RecollectError
 from recollect.importers.base import Importer, Problem, Problems
-from recollect.importers.formats.claude_code.claude_code import ClaudeCode
-from recollect.importers.formats.claude_code.files import place_of
+from recollect.importers.formats.claude_code.claude_code import ClaudeCode, place_of
 from recollect.importers.formats.codex.codex import Codex
-from recollect.importers.reading.growing import growing
+from recollect.importers.reading.archive import growing
 from recollect.importers.registry import reader_of
 from recollect.ingest.importing import ImportReport, Progress
 from recollect.memory import Memory

@@ -6,7 +6,7 @@ import ast
 import asyncio
 import inspect
 import json
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +220,36 @@ def test_a_model_of_embeddings_in_the_environment_sends_no_text_away(
             return (await chat.vector_search("brass sextant"))[0].snippet
 
     assert "38 degrees" in asyncio.run(talk())
+
+
+def test_a_conversation_writes_to_no_other_and_a_namespace_sees_no_other(tmp_path: Path) -> None:
+    async def talk() -> None:
+        place = {"path": tmp_path / "memory.db", "background": False}
+        alice = InfiniteChatStorage(**place, conversation_id="alice")
+        bob = InfiniteChatStorage(**place, conversation_id="bob")
+        apart = InfiniteChatStorage(**place, namespace="eve")
+        said = await alice.store_message("The harbour password is heron.", "user")
+        own = await bob.store_message("Which password is it?", "user")
+        writes: list[Callable[[], Awaitable[object]]] = [
+            lambda: bob.update_message(said, "The harbour password is crow."),
+            lambda: bob.delete_message(said),
+            lambda: bob.delete_message("alice"),
+            lambda: bob.store_message("It is crow.", "assistant", said),
+            lambda: bob.store_tool_call("look", {}, "crow", said),
+        ]
+        for write in writes:
+            with pytest.raises(NotFound):
+                await write()
+        await alice.delete_message(said)
+        with pytest.raises(NotFound):
+            await bob.restore_message(said)
+        await alice.restore_message(said)
+        assert (await alice.get_message_by_id(said)).content == "The harbour password is heron."
+        assert [found.id for found in await bob.vector_search("harbour")] == [said]
+        assert await apart.vector_search("harbour") == []
+        assert "heron" not in await apart.prepare_context("Which is the harbour password?")
+        await bob.store_message("It is heron.", "assistant", own)
+        for chat in (alice, bob, apart):
+            await chat.close()
+
+    asyncio.run(talk())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.budget import shortened, tokens_in
+from recollect.context.result import shortened, tokens_in
 
 _TALK = "The vet said that Luna's separation anxiety would lessen within seventeen minutes of every departure. " * 4
 

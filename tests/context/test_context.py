@@ -11,8 +11,7 @@ import pytest
 
 import recollect
 from recollect.answer.tools import TOOLS
-from recollect.context.budget import PER_MESSAGE, tokens_in
-from recollect.context.result import Context
+from recollect.context.result import PER_MESSAGE, Context, tokens_in
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from recollect.record import Node, NodeId, NodeKind

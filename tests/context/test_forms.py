@@ -15,11 +15,9 @@ import recollect
 from benchmarks.generator import write_openai
 from recollect.answer.tools import TOOLS
 from recollect.context import ToolNames
-from recollect.context.choices import IndexStrategy, form_for
-from recollect.context.forms.base import Block, in_blocks
-from recollect.context.forms.clustered import _by_vectors
-from recollect.context.forms.hierarchical import temporal
-from recollect.context.snippets import cut
+from recollect.context.index_forms import FormBlock, _by_vectors, in_blocks, temporal
+from recollect.context.relevant import cut
+from recollect.context.settings import IndexStrategy, form_for
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from recollect.record import NodeId
@@ -169,10 +167,10 @@ def test_a_snippet_is_cut_before_a_word() -> None:
 def test_of_an_index_nothing_is_made_behind_what_does_not_fit() -> None:
     made = list[int]()
 
-    def batches() -> Iterator[list[Block]]:
+    def batches() -> Iterator[list[FormBlock]]:
         for number in range(9):
             made.append(number)
-            yield [Block((f"{number} {name}",), (NodeId(f"{number}{name}"),)) for name in "abc"]
+            yield [FormBlock((f"{number} {name}",), (NodeId(f"{number}{name}"),)) for name in "abc"]
 
     part = in_blocks(batches(), 16)
     assert made == [0, 1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.context import wording
+from recollect.context import result
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from tests.context.test_context import BUDGETS, counted, talk
@@ -43,10 +43,10 @@ def test_rules_come_first_whatever_is_asked(ruled: Memory, text: str, conversati
     assert names.index("rules") < names.index("facts")
     part = context.part("rules")
     assert part is not None
-    assert part.text.splitlines() == [wording.RULES, *(f"- {rule}" for rule in RULES)]
+    assert part.text.splitlines() == [result.RULES, *(f"- {rule}" for rule in RULES)]
     assert context.messages[0]["role"] == "system"
     for shown in (context.text, context.messages[0]["content"]):
-        assert shown.index(RULES[1]) < shown.index(wording.BELOW_RULES) < shown.index("York")
+        assert shown.index(RULES[1]) < shown.index(result.BELOW_RULES) < shown.index("York")
         assert shown.count(RULES[0]) == 1
     assert "Acme" not in context.text
 
@@ -58,7 +58,7 @@ def test_rules_are_of_their_namespace(ruled: Memory) -> None:
 def test_no_rules_no_part(memory: Memory) -> None:
     context = memory.prepare_context("Hello!")
     assert context.part("rules") is None
-    assert wording.GUIDE in context.text
+    assert result.GUIDE in context.text
 
 
 @pytest.mark.parametrize("budget", BUDGETS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect.context import Patience
-from recollect.context.staged import Staged, TooLong
+from recollect.context.building import Staged, TooLong
 from recollect.engines import open_store
 from recollect.errors import InvalidInput, StoreError
 from recollect.memory import Handle, Memory

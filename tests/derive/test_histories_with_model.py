@@ -17,8 +17,14 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 from recollect.derive.tasks.base import Retry
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.errors import BrokenAnswer, LanguageModelError, ModelTimeout, RateLimited
+from recollect.models.language.base import (
+    BrokenAnswer,
+    Completion,
+    LanguageModelError,
+    ModelTimeout,
+    RateLimited,
+    Request,
+)
 from tests.derive.histories import broken, derived, opened
 from tests.derive.test_histories import UNSHRUNK, Histories
 from tests.derive.test_isolation import Echo

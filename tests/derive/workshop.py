@@ -13,8 +13,7 @@ from recollect.derive.tasks import queue
 from recollect.derive.tasks.base import Effects, ModelWork, Portion, Setting, Work
 from recollect.derive.tasks.worker import Handlers
 from recollect.derive.worker import Worker
-from recollect.models.language.base import Completion, LanguageModel, Prompt, Request
-from recollect.models.language.errors import LanguageModelError
+from recollect.models.language.base import Completion, LanguageModel, LanguageModelError, Prompt, Request
 from recollect.record import Edge, Namespace, Node, NodeId, NodeKind, Thread, stable_id
 from recollect.store import Space, Store, Task, View, Where
 from tests.store.builders import DEFAULT, change_of, embedder

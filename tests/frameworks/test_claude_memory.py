@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ tools = pytest.importorskip("anthropic.lib.tools", reason="anthropic is not inst
 sdk = pytest.importorskip("anthropic.tools", reason="this anthropic has no tool for files")
 
 from recollect.frameworks.claude_memory import AsyncRecollectMemoryTool, RecollectMemoryTool  # noqa: E402
+from recollect.frameworks.records import Records  # noqa: E402
 
 PATHS = ("/memories", "/memories/a.txt", "/memories/d/b.md", "/memories/d", "/memories/d/e/c.txt", "/memories/x.txt",
          "/etc", "/memories/../etc", "/memories/d/../a.txt")  # fmt: skip
@@ -127,3 +129,35 @@ def test_a_path_with_a_nul_is_refused_as_by_the_system(memory: Memory, path: str
     assert "NUL" in created
     assert answer(tool, {"command": "view", "path": path}).startswith("error: ")
     assert "a b.txt" not in answer(tool, {"command": "view", "path": "/memories"})
+
+
+def test_tools_on_one_memory_lose_no_edit_of_each_other(memory: Memory) -> None:
+    both = [RecollectMemoryTool(memory), RecollectMemoryTool(memory.beside(memory.namespace))]
+    answer(both[0], {"command": "create", "path": "/memories/n.md", "file_text": "first\n"})
+
+    def insert(which: int) -> None:
+        for number in range(10):
+            said = {"command": "insert", "path": "/memories/n.md", "insert_line": 1, "insert_text": f"{which}-{number}"}
+            answer(both[which], said)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(insert, range(2)))
+    lines = answer(both[0], {"command": "view", "path": "/memories/n.md"})
+    assert all(f"{which}-{number}\n" in lines + "\n" for which in range(2) for number in range(10))
+
+
+def test_an_edit_meanwhile_is_renamed_too(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = RecollectMemoryTool(memory), RecollectMemoryTool(memory)
+    for name in "ab":
+        answer(one, {"command": "create", "path": f"/memories/d/{name}.md", "file_text": f"{name} old\n"})
+    put, edits = Records.put_as_read, [{"command": "insert", "path": "/memories/d/a.md", "insert_line": 1}]
+
+    def late(self: Records, *arguments: Any) -> None:
+        while edits:
+            answer(other, {**edits.pop(), "insert_text": "a new"})
+        put(self, *arguments)
+
+    monkeypatch.setattr(Records, "put_as_read", late)
+    answer(one, {"command": "rename", "old_path": "/memories/d", "new_path": "/memories/e"})
+    assert "a new" in answer(one, {"command": "view", "path": "/memories/e/a.md"})
+    assert "/memories/d" not in answer(one, {"command": "view", "path": "/memories"})

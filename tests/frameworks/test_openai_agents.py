@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.frameworks.openai_agents import RecollectSession
+from recollect.ingest import Ingest
 from recollect.memory import Memory
 
 ITEMS: list[Any] = [
@@ -114,3 +115,22 @@ def test_an_agent_goes_on_where_it_was(memory: Memory) -> None:
         assert asked[0]["content"] == "Where is the boat?"
 
     asyncio.run(talk())
+
+
+def test_no_item_is_popped_twice(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = (RecollectSession("both", memory) for _ in range(2))
+    asyncio.run(one.add_items([{"role": "user", "content": text} for text in ("first", "last")]))
+    delete, popped = Ingest.delete, []
+
+    def late(self: Ingest, ids: Any) -> int:
+        if not popped:
+            popped.append(None)
+            popped[0] = asyncio.run(other.pop_item())
+        return delete(self, ids)
+
+    def pop() -> Any:
+        return asyncio.run(one.pop_item())
+
+    monkeypatch.setattr(Ingest, "delete", late)
+    assert [item["content"] for item in (pop(), popped[0])] == ["first", "last"]
+    assert pop() is None

@@ -11,7 +11,7 @@ import pytest
 from recollect.frameworks import mem0
 from recollect.frameworks.claude_memory import RecollectMemoryTool
 from recollect.frameworks.openai_agents import RecollectSession
-from recollect.frameworks.users import place
+from recollect.frameworks.records import place
 from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 

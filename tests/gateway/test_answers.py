@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import StoreError
-from recollect.gateway.exchange import Endless, Exchange
+from recollect.gateway.exchange import Endless, ProxiedExchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind
@@ -21,7 +21,7 @@ SENTENCE = "It rains in Porto, says the weather page."
 def heard(
     memory: Memory, wire: Wire, *, whole: Any = None, events: list[Any] | None = None, endless: Endless | None = None,
     **body: Any,
-) -> Exchange:  # fmt: skip
+) -> ProxiedExchange:  # fmt: skip
     """An exchange with an answer that came in one piece, or in events."""
     endless = endless or Endless(lambda _: memory)
     exchange = endless.begin(wire, {wire.items: PORTO, **body}, SCOPE)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.gateway.fitting import cost_of, fit
-from recollect.gateway.windows import Window
+from recollect.gateway.fitting import ContextWindow, cost_of, fit
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from tests.gateway.talking import Turn, body_of, check
 
@@ -37,7 +36,7 @@ def kept(wire: Wire, body: Mapping[str, Any]) -> list[Any]:
 
 
 def cut_to(wire: Wire, body: Mapping[str, Any], tokens: int) -> Mapping[str, Any]:
-    return fit(wire, body, wire.read(body), Window(tokens, 1.0), 0).rest(wire, body)
+    return fit(wire, body, wire.read(body), ContextWindow(tokens, 1.0), 0).rest(wire, body)
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -58,7 +57,7 @@ def test_a_cut_request_is_valid_and_short(wire: Wire, turns: list[Turn], window:
     assert [item for item in before if wire.links(item).role == "system"] == [
         item for item in after if wire.links(item).role == "system"
     ]
-    room = window - Window(window, 1.0).answer(body)
+    room = window - ContextWindow(window, 1.0).answer(body)
     least = cost_of(wire, cut_to(wire, body, 1))
     assert cost_of(wire, shorter) <= max(room, least)
 
@@ -72,7 +71,7 @@ def test_a_conversation_is_cut_from_its_beginning_on_and_in_steps(wire: Wire, tu
     moves = 0
     whole = body_of(wire, turns, is_answered=True)
     items = kept(wire, whole)
-    limit = Window(window, 1.0)
+    limit = ContextWindow(window, 1.0)
     for end in range(1, len(items) + 1):
         if wire.links(items[end - 1]).role not in ("user", "result") or (
             end < len(items) and wire.links(items[end]).role in ("user", "result")
@@ -94,7 +93,7 @@ def test_short_exchanges_go_whole_and_the_cut_stays_for_many_turns() -> None:
     begins = []
     for end in range(2, len(items), 2):
         body = {**whole, "messages": items[:end]}
-        begins.append(fit(COMPLETIONS, body, COMPLETIONS.read(body), Window(2_000, 1.0), 0).gone)
+        begins.append(fit(COMPLETIONS, body, COMPLETIONS.read(body), ContextWindow(2_000, 1.0), 0).gone)
     assert all(len(gone) % 2 == 0 for gone in begins)
     changes = sum(one != other for one, other in pairwise(begins))
     assert changes <= 30  # of about 150 turns that are too long

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recollect.gateway.exchange import Endless, Exchange
+from recollect.gateway.exchange import Endless, ProxiedExchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from tests.gateway.test_loops import SCOPE, assistant, begin, everything, say, talks, user
@@ -20,11 +20,11 @@ WHOSE = pytest.mark.parametrize(
 )
 
 
-def empty(exchange: Exchange) -> None:
+def empty(exchange: ProxiedExchange) -> None:
     say(exchange, "")
 
 
-def died(exchange: Exchange) -> None:
+def died(exchange: ProxiedExchange) -> None:
     """The stream broke off before its first word."""
     exchange.keep()
 
@@ -32,7 +32,7 @@ def died(exchange: Exchange) -> None:
 NOTHING = pytest.mark.parametrize("nothing", [empty, died])
 
 
-def kept(memory: Memory, exchange: Exchange) -> Memory:
+def kept(memory: Memory, exchange: ProxiedExchange) -> Memory:
     return memory.beside(exchange.asked.namespace)
 
 
@@ -44,7 +44,7 @@ def test_a_question_that_is_asked_again_is_stored_once(
     endless: Callable[[], Endless],
     wire: Wire,
     headers: dict[str, str],
-    nothing: Callable[[Exchange], None],
+    nothing: Callable[[ProxiedExchange], None],
 ) -> None:
     nothing(begin(endless(), wire, [user("Does it rain?")], headers))
     again = begin(endless(), wire, [user("Does it rain?")], headers)
@@ -64,7 +64,7 @@ def test_who_goes_on_is_in_the_same_talk(
     endless: Callable[[], Endless],
     wire: Wire,
     headers: dict[str, str],
-    nothing: Callable[[Exchange], None],
+    nothing: Callable[[ProxiedExchange], None],
     sends: str,
 ) -> None:
     nothing(begin(endless(), wire, [user("Does it rain?")], headers))

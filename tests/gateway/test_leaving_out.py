@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recollect.gateway.exchange import Endless, Exchange
+from recollect.gateway.exchange import Endless, ProxiedExchange
 from recollect.gateway.wires import COMPLETIONS
 from recollect.memory import Memory
 from recollect.memory.recording import Recording
@@ -37,12 +37,14 @@ class Client:
         self.endless, self.headers = endless, headers
         self.said: list[dict[str, Any]] = []
 
-    def asks(self, text: str, answer: str, calls: list[dict[str, Any]] | None = None, **headers: str) -> Exchange:
+    def asks(
+        self, text: str, answer: str, calls: list[dict[str, Any]] | None = None, **headers: str
+    ) -> ProxiedExchange:
         return self.sends({"role": "user", "content": text}, answer, calls, **headers)
 
     def sends(
         self, line: dict[str, Any], answer: str, calls: list[dict[str, Any]] | None = None, **headers: str
-    ) -> Exchange:
+    ) -> ProxiedExchange:
         self.said.append(line)
         told = {name.replace("_", "-"): value for name, value in headers.items()}
         exchange = self.endless.begin(COMPLETIONS, {"messages": self.said, "model": "m"}, self.headers | told)

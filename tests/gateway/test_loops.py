@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.gateway.exchange import Endless, Exchange
-from recollect.gateway.refusals import Refusal
+from recollect.gateway.events import Refusal
+from recollect.gateway.exchange import Endless, ProxiedExchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind
@@ -24,13 +24,15 @@ STEPS = [
 ]
 
 
-def begin(endless: Endless, wire: Wire, items: list[Any], headers: dict[str, str] = SCOPE, **more: Any) -> Exchange:
+def begin(
+    endless: Endless, wire: Wire, items: list[Any], headers: dict[str, str] = SCOPE, **more: Any
+) -> ProxiedExchange:
     exchange = endless.begin(wire, {"model": "m", wire.items: items, **more}, headers)
     assert not exchange.degraded
     return exchange
 
 
-def say(exchange: Exchange, text: str = "", calls: tuple[tuple[str, str], ...] = (), name: str = "r1") -> None:
+def say(exchange: ProxiedExchange, text: str = "", calls: tuple[tuple[str, str], ...] = (), name: str = "r1") -> None:
     """The answer of the model, as the wire has it; calls by their ids and arguments."""
     exchange.hear_whole(_ANSWERS[exchange.wire.path](text, calls, name))
     exchange.keep()

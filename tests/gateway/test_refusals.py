@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from recollect.gateway.measure import cost_of_each, holds_files
-from recollect.gateway.refusals import Opening, Refusal, read_refusal
-from recollect.gateway.windows import Window, Windows, answer_allowed
+from recollect.gateway.events import AnswerStart, Refusal, read_refusal
+from recollect.gateway.fitting import ContextWindow, ContextWindows, answer_allowed, cost_of_each, holds_files
 from recollect.models.embedding.tokenizer import PROVIDER_FACTOR
 
 MODEL = ("http://host/v1", "m", "")
@@ -241,14 +240,14 @@ def test_a_stream_that_begins_with_a_refusal() -> None:
         "type": "response.failed",
         "response": {"status": "failed", "error": {"code": "context_length_exceeded", "message": "Too long."}},
     }
-    opening = Opening(200)
+    opening = AnswerStart(200)
     raw = events(begun, failed)
     assert [opening.feed(raw[:40]), opening.feed(raw[40:-5]), opening.feed(raw[-5:])] == [False, False, True]
     assert opening.refusal == Refusal()
-    said = Opening(200)
+    said = AnswerStart(200)
     assert said.feed(events({"choices": [{"delta": {"content": "The prompt is too long: 9 tokens > 8 maximum"}}]}))
     assert said.refusal is None
-    of_lm_studio = Opening(200)
+    of_lm_studio = AnswerStart(200)
     assert of_lm_studio.feed(
         events({"error": {"message": "The model is loaded with context length of only 512 tokens"}})
     )
@@ -256,22 +255,22 @@ def test_a_stream_that_begins_with_a_refusal() -> None:
 
 
 def test_what_a_server_tells_is_learned() -> None:
-    windows = Windows()
+    windows = ContextWindows()
     assert windows.of(MODEL) is None
-    assert windows.of(MODEL, 9_000) == Window(9_000, PROVIDER_FACTOR)
+    assert windows.of(MODEL, 9_000) == ContextWindow(9_000, PROVIDER_FACTOR)
     windows.learn(MODEL, Refusal(10_000, 12_000), own=8_000, answer=0)
     found = windows.of(MODEL)
     assert found is not None
     assert found.tokens == 10_000
     assert found.own < 8_000 * 10_000 / 12_000  # so much of ours are its tokens
-    assert windows.of(MODEL, 9_000) == Window(9_000, found.factor)
+    assert windows.of(MODEL, 9_000) == ContextWindow(9_000, found.factor)
     assert windows.of(MODEL, 50_000) == found
     assert windows.of(("http://other/v1", "m", "")) is None
 
 
 @pytest.mark.parametrize("refusal", [Refusal(), Refusal(10_000), Refusal(10_000, 11_000)])
 def test_every_refusal_makes_the_window_smaller_than_what_was_refused(refusal: Refusal) -> None:
-    windows, own = Windows(), 20_000
+    windows, own = ContextWindows(), 20_000
     for _ in range(3):
         windows.learn(MODEL, refusal, own, answer=0)
         found = windows.of(MODEL)
@@ -281,7 +280,7 @@ def test_every_refusal_makes_the_window_smaller_than_what_was_refused(refusal: R
 
 
 def test_a_small_request_that_is_refused_without_a_number_says_nothing_of_the_model() -> None:
-    windows = Windows()
+    windows = ContextWindows()
     windows.learn(MODEL, Refusal(), own=300, answer=0)
     assert windows.of(MODEL) is None
 
@@ -338,19 +337,19 @@ def test_what_is_encoded_costs_little() -> None:
 
 
 def test_a_comment_that_keeps_the_reader_waiting_goes_on() -> None:
-    assert Opening(200).feed(b": PROCESSING\n\n")
+    assert AnswerStart(200).feed(b": PROCESSING\n\n")
 
 
 def test_what_is_held_back_and_what_is_not() -> None:
     begun = events({"type": "response.created", "response": {}})
-    assert not Opening(200).feed(begun)
-    assert Opening(200, waits=False).feed(begun)
-    assert Opening(200).feed(events({"type": "response.queued", "response": {}}))  # a queue may be long
-    assert Opening(200).feed(b"\n")
-    unreadable = Opening(200)
+    assert not AnswerStart(200).feed(begun)
+    assert AnswerStart(200, waits=False).feed(begun)
+    assert AnswerStart(200).feed(events({"type": "response.queued", "response": {}}))  # a queue may be long
+    assert AnswerStart(200).feed(b"\n")
+    unreadable = AnswerStart(200)
     assert unreadable.feed(b"Good morning.")
     assert not unreadable.is_readable
-    whole = Opening(200)
+    whole = AnswerStart(200)
     assert [whole.feed(piece) for piece in (b"{\n", b'"choices": [')] == [False, False]  # of no use before it ends
     whole.end()
     assert whole.is_whole
@@ -358,7 +357,7 @@ def test_what_is_held_back_and_what_is_not() -> None:
 
 def test_one_small_request_spoils_nothing() -> None:
     """Ten words that allow an answer of a million tokens are refused, too."""
-    windows = Windows()
+    windows = ContextWindows()
     windows.learn(MODEL, Refusal(128_000, 12), own=10, answer=1_000_000)
     found = windows.of(MODEL)
     assert found is not None
@@ -366,6 +365,6 @@ def test_one_small_request_spoils_nothing() -> None:
 
 
 def test_an_answer_of_any_length_may_be_allowed() -> None:
-    windows, allowed = Windows(), answer_allowed({"max_tokens": 10**400})
+    windows, allowed = ContextWindows(), answer_allowed({"max_tokens": 10**400})
     windows.learn(MODEL, Refusal(128_000), own=2_000, answer=allowed or 0)
-    assert windows.of(MODEL) == Window(128_000, PROVIDER_FACTOR)
+    assert windows.of(MODEL) == ContextWindow(128_000, PROVIDER_FACTOR)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.errors import InvalidInput, NotAllowed
-from recollect.gateway.scope import Asked, read_scope, without_ours
+from recollect.gateway.scope import RequestScope, read_scope, without_ours
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
@@ -17,7 +17,7 @@ AGENT = "You are Claude Code.\n<env>\nWorking directory: /home/mia/my app\nIs di
 
 def asked(
     headers: dict[str, str] | None = None, *, address: str = "", own: str = "", within: Sequence[str] = (), **body: Any
-) -> Asked:
+) -> RequestScope:
     body = body if "input" in body else {"messages": HELLO, **body}
     wire = MESSAGES if "system" in body else RESPONSES if "input" in body else COMPLETIONS
     return read_scope(headers or {}, body, wire.read(body), address=address, own=own, within=within)

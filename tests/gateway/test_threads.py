@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recollect.gateway.exchange import Endless, Exchange
+from recollect.gateway.exchange import Endless, ProxiedExchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.memory import Memory
 from recollect.record import Kind
@@ -22,7 +22,7 @@ def talk(*words: str) -> list[Any]:
     return [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(words)]
 
 
-def ask(endless: Endless, messages: list[Any], answer: str, headers: dict[str, str] = SCOPE) -> Exchange:
+def ask(endless: Endless, messages: list[Any], answer: str, headers: dict[str, str] = SCOPE) -> ProxiedExchange:
     exchange = endless.begin(COMPLETIONS, {"messages": messages}, headers)
     message = {"role": "assistant", "content": answer}
     exchange.hear_whole({"model": "m", "choices": [{"message": message}]})
@@ -167,7 +167,9 @@ def spoken(text: str) -> dict[str, Any]:
     return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
 
 
-def respond(endless: Endless, body: dict[str, Any], id: str, *output: dict[str, Any], stream: bool = False) -> Exchange:
+def respond(
+    endless: Endless, body: dict[str, Any], id: str, *output: dict[str, Any], stream: bool = False
+) -> ProxiedExchange:
     exchange = endless.begin(RESPONSES, {"model": "m", **body}, SCOPE)
     whole = {"id": id, "model": "m", "status": "completed", "output": list(output)}
     if stream:

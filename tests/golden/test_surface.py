@@ -13,8 +13,8 @@ from mcp import Client
 import recollect
 from recollect.answer.tools import Toolbox
 from recollect.faces import rest
-from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.server import build_server
+from recollect.faces.mcp.tools.base import ResourceLinks
 from recollect.faces.rest import openapi
 from recollect.memory import Memory
 from recollect.memory.integration import Integration

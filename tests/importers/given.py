@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recollect.importers import driver
 from recollect.importers.base import DraftConversation, DraftDocument, Entry, Problems
+from recollect.importers.reading.lenient import drafts as drafts_of
 from recollect.importers.records.assemble import assemble
 from recollect.importers.registry import as_importer
 from recollect.record import DEFAULT_NAMESPACE, Kind, Message, Thread
@@ -47,7 +47,7 @@ def read(format: object, *entries: Entry, problems: Problems | None = None) -> t
     """The threads and documents of the entries that the importer recognises."""
     problems = problems if problems is not None else Problems()
     importer = as_importer(format)
-    drafts = list(driver.drafts(importer, [one for one in entries if importer.recognises(one)], problems))
+    drafts = list(drafts_of(importer, [one for one in entries if importer.recognises(one)], problems))
     threads = [
         assemble(draft, DEFAULT_NAMESPACE, count_tokens=count_tokens)
         for draft in drafts

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.importers.base import DraftConversation, DraftMessage, Entry, Problems
-from recollect.importers.driver import drafts as drafts_of
 from recollect.importers.formats.chatgpt.chatgpt import ChatGPT
 from recollect.importers.reading.archive import walk
+from recollect.importers.reading.lenient import drafts as drafts_of
 from recollect.importers.records.assemble import assemble
 from recollect.record import DEFAULT_NAMESPACE, Kind, Message, PartKind, Role, Thread
 from tests.paths import SHARED

@@ -15,7 +15,7 @@ import pytest
 from recollect.errors import ImportProblem, NotFound
 from recollect.importers.base import Problem
 from recollect.importers.reading import archive as archives
-from recollect.importers.reading.zip_stream import ZipLimits
+from recollect.importers.reading.zip import ZipLimits
 from recollect.memory import Memory
 from tests.bombs import bomb
 from tests.exports import archive, chat, export, file, first_hit, lines, messages_of, node, opened, texts_of, tree

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-import recollect.ingest.moving
+import recollect.ingest.forget
 from recollect.memory import Memory
 from recollect.memory.removal import Removal
 from recollect.record import Document, NodeId
@@ -44,14 +44,14 @@ def test_what_both_hold_is_joined(memory: Memory) -> None:
 
 def test_what_comes_in_while_it_moves_stays(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.store_message("one heron", conversation_id="C")
-    copy = recollect.ingest.moving.copy
+    copy = recollect.ingest.forget.copy
 
     def copied(*arguments: object) -> object:
         done = copy(*arguments)  # type: ignore[arg-type]
         memory.store_message("two otters", conversation_id="C")
         return done
 
-    monkeypatch.setattr(recollect.ingest.moving, "copy", copied)
+    monkeypatch.setattr(recollect.ingest.forget, "copy", copied)
     Removal(memory.handle).move(["C"], to="default/user/ann")
     assert said(memory.beside("default/user/ann")) == ["one heron"]
     assert "two otters" in said(memory)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from recollect.ingest.withheld import Withheld
+from recollect.ingest.secrets import Withheld
 from tests.secret_values import OPENAI, PASSWORD
 
 

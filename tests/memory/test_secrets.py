@@ -10,7 +10,7 @@ import pytest
 
 import recollect
 from benchmarks.secret_texts.values import pem
-from recollect.context.budget import shortened
+from recollect.context.result import shortened
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.errors import InvalidInput
 from recollect.memory import Handle, Memory

@@ -15,7 +15,7 @@ from recollect.engines.sqlite import connection
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.memory import Handle, Memory
 from recollect.models.embedding import CachedEmbedder, is_remote
-from recollect.models.embedding.lazy import LazyEmbedder
+from recollect.models.embedding.choose import LazyEmbedder
 from recollect.runtime import processes
 from recollect.runtime.processes import Turns, turn
 from tests.store.builders import embedder

@@ -2,7 +2,7 @@
 
 Elsewhere: its Python example on both engines, edits, chunks, deletion, settings and the environment
 (tests/compat/test_infinite_chat.py), the eleven tools (tests/answer/tools, tests/faces/mcp/test_tools.py), the bounds
-of the four forms (recollect/context/choices.py, tests/context/test_forms.py), time-outs (test_timeouts.py there)
+of the four forms (recollect/context/settings.py, tests/context/test_forms.py), time-outs (test_timeouts.py there)
 and a context that does not grow (tests/test_endless_conversation.py).
 """
 

@@ -337,6 +337,17 @@ def test_what_was_erased_is_not_brought_back_by_an_import(space: Space) -> None:
     assert space.check() == []
 
 
+def test_a_turn_that_comes_again_says_nothing_of_a_message_that_was_erased(space: Space) -> None:
+    whole = branched()
+    turn = replace(whole.turns[0], resolved_query="zeppelin", entities=("zeppelin",))
+    space.write(Change(put=[whole.conversation, *whole.messages, turn]))
+    space.erase([turn.query_id])
+    for revive in (False, True):
+        space.write(Change(put=[turn], revive=revive))
+        with space.view() as view:
+            assert view.get(Turn, [turn.id])[0].resolved_query == ("zeppelin" if revive else None)
+
+
 def test_a_document_that_was_erased_keeps_its_revision_when_it_comes_again(space: Space) -> None:
     document = Document(stable_id("d"), "notes", "Harbour", "The tides of the harbour. " * 200)
     space.write(document_change(document))

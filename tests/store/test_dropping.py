@@ -14,10 +14,11 @@ import pytest
 
 import recollect
 from recollect.errors import RecollectError
+from recollect.ingest import Ingest
+from recollect.ingest.live import Exchange
 from recollect.memory import Memory
+from recollect.models.language.base import Usage
 from recollect.models.language.budget import FILE, SpendingLog
-from recollect.models.language.usage import Usage
-from recollect.record import NodeId
 from tests.exports import chat, export
 
 
@@ -189,16 +190,19 @@ def test_what_is_being_derived_while_its_namespace_is_dropped_does_not_bring_it_
     assert last > 3
 
 
-def test_a_turn_that_is_written_behind_its_answer_beside_a_drop_goes_with_it(memory: Memory) -> None:
+def test_a_turn_that_is_written_behind_its_answer_beside_a_drop_goes_with_it(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever handle was asked: the turns of all of them are written before, and dropped with the rest."""
     asked = memory.beside("acme")
     asked.store_message("Luna weighs 12 kg.")
-    may_write = threading.Event()
+    written, may_write = Ingest.exchange, threading.Event()
 
-    def wait() -> None:
+    def late(self: Ingest, turn: Exchange) -> Any:
         assert may_write.wait(20)
+        return written(self, turn)
 
-    asked.handle.behind.write(NodeId("slow"), wait)
+    monkeypatch.setattr(Ingest, "exchange", late)
     asked.chat("c", "How heavy is Luna?", save="behind")
     with ThreadPoolExecutor(1) as pool:
         dropping = pool.submit(memory.upkeep.drop_namespace, "acme")

@@ -12,7 +12,7 @@ import apsw
 
 from recollect.engines.sqlite.engine import SQLiteStore
 from recollect.engines.sqlite.find import find
-from recollect.engines.sqlite.read import edges
+from recollect.engines.sqlite.read import SQLiteRecords
 from recollect.record import Edge, Node, NodeId, NodeKind
 from recollect.store import Where
 from tests.store.builders import DEFAULT, START, change_of, node_change, talk
@@ -66,7 +66,7 @@ def test_edges_that_no_field_says_are_looked_for_among_the_written_ones_alone(tm
         of = [message.id for message in TALK.messages]
 
         def read(connection: apsw.Connection) -> None:
-            assert covering in edges(connection, 1, of, types, "in", 10)
+            assert covering in SQLiteRecords(connection, 1).edges(of, types, "in", 10)
 
         return steps(place, [node(0, NodeKind.SEGMENT)], [covering], read)
 

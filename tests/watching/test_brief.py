@@ -9,8 +9,8 @@ import pytest
 
 import recollect
 from recollect.answer.tools import TOOLS
-from recollect.context.brief.folders import project_of
-from recollect.context.budget import tokens_in
+from recollect.context.briefing import project_of
+from recollect.context.result import tokens_in
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
 from tests.watching.sessions import SHOP, Rollout, Session
@@ -200,7 +200,7 @@ def test_a_link_is_what_it_leads_to(tmp_path: Path) -> None:
 
 
 def test_windows_knows_no_case() -> None:
-    from recollect.context.brief.folders import _parts
+    from recollect.context.briefing import _parts
 
     assert _parts("C:\\Projects\\Shop") == _parts("c:/projects/shop") != _parts("/c/projects/shop")
 

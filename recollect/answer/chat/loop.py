@@ -11,9 +11,17 @@ from typing import Any, Protocol
 
 from recollect.answer.results import Again, AnswerWords, ToolUsed
 from recollect.errors import ModelError
-from recollect.models.language.errors import BadAnswer, EmptyAnswer, LanguageModelError, WrongAnswer
+from recollect.models.language.base import (
+    NOTHING_USED,
+    BadAnswer,
+    EmptyAnswer,
+    LanguageModelError,
+    Usage,
+    WrongAnswer,
+    estimated_tokens,
+    total_cost,
+)
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, arguments_of
-from recollect.models.language.usage import NOTHING_USED, Usage, estimated_tokens, total_cost
 
 #: How often a model may call tools in a turn, how many calls there may be in all, and what their answers may hold.
 MOST_ROUNDS, MOST_CALLS, MOST_TOKENS = 6, 12, 20_000

@@ -16,12 +16,12 @@ from typing import Literal, get_args
 from recollect.answer.chat.loop import Ended, ToolSet, converse, failure, opened_by, usage_of
 from recollect.answer.chat.prompt import RecentMessages, asked, recent, system, talk
 from recollect.answer.chat.sources import opened, used
-from recollect.answer.chat.writing import FinishedTurn, TurnWriter, exchange
+from recollect.answer.chat.writing import FinishedTurn, exchange
 from recollect.answer.evidence import SourcePassage, Wanted, sources_of
 from recollect.answer.graph import NamedEntity, Neighbourhood
 from recollect.answer.references.rules import Resolution, resolve
 from recollect.answer.results import Again, AnswerWords, ChatAnswer, ChatEvent, ToolUsed
-from recollect.context import Part
+from recollect.context import ContextPart
 from recollect.context.building import ContextBuilder
 from recollect.errors import InvalidInput, ModelError
 from recollect.ingest import Ingest
@@ -30,6 +30,7 @@ from recollect.models.embedding.tokenizer import count_tokens_of
 from recollect.models.language.base import LanguageModel
 from recollect.models.language.talk import Said, talking
 from recollect.record import Conversation, NodeId
+from recollect.runtime.behind import TurnWriter
 from recollect.search.find import Find
 from recollect.search.query.request import MODES, one_of
 from recollect.store import Space
@@ -114,7 +115,7 @@ class Chat:
         answered: Ended | None = None
         failed: ModelError | None = None
         shown = False
-        given: list[Part] = []
+        given: list[ContextPart] = []
         if model is None:
             sources = self._sources(own, understood, (), options)
         else:
@@ -166,7 +167,7 @@ class Chat:
 
     def _asked(
         self, own: NodeId, understood: _Understood, options: Options
-    ) -> tuple[str, list[Said], list[SourcePassage], list[Part]]:
+    ) -> tuple[str, list[Said], list[SourcePassage], list[ContextPart]]:
         """What a model is told first, the talk that it is given, the messages that may answer, and all parts of it.
         What stands is that of `prepare_context`, to the byte; of a new talk its newest messages are left out: they are
         of others.
@@ -199,7 +200,7 @@ class Chat:
             most_tokens=left,
         )
         tokens = max(sum(count_tokens_of([last])) - sum(part.tokens for part in kept), 0)
-        retrieved = Part("relevant", "", tokens, tuple(source.message.id for source in sources))
+        retrieved = ContextPart("relevant", "", tokens, tuple(source.message.id for source in sources))
         return head, talk(said, last), sources, [*stands, retrieved, *kept]
 
     def _written(

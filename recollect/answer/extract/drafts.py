@@ -1,4 +1,4 @@
-"""Code as it was written: the block that fits best with its language, what introduces it, and where it stands."""
+"""The extract for each kind of question: code, a decision with its reasons, an overview, or the best sentences."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from recollect.answer.evidence import SourcePassage
+from recollect.answer.evidence import Evidence, SourcePassage
 from recollect.answer.extract import quotes as showing
-from recollect.answer.extract.choosing import MOST_CITED, MOST_WORDS, Chooser
+from recollect.answer.extract.choosing import MOST_CITED, MOST_WORDS, Chooser, in_succession
 from recollect.answer.extract.quotes import ALSO, Draft, Quote, QuoteGroup, by_nearness, speaker_of, tell
 from recollect.answer.extract.weighing import CAUSE, CHOICE, REASON, Place, QuoteSpan, SpanKind
+from recollect.answer.intents import Intent
 from recollect.record import Message, NodeId, Role
 from recollect.text.terms import words
 
@@ -202,3 +203,34 @@ def _time(quote: Quote) -> datetime:
 
 def _order(quote: Quote) -> tuple[str, int]:
     return quote.message.conversation_id, quote.message.position
+
+
+_NEAREST, _NEAREST_WORDS = 3, 72
+
+
+def extract(evidence: Evidence) -> Draft:
+    """At most 120 words of the best passages with at most 5 citations; code is given in whole blocks."""
+    chooser = Chooser(evidence)
+    return _WAYS.get(evidence.intent, _answer)(chooser)
+
+
+def nearest(evidence: Evidence) -> Draft:
+    """What is nearest where nothing answers."""
+    chooser = Chooser(evidence)
+    return tell([QuoteGroup(chooser.within(chooser.quotes(_NEAREST), _NEAREST_WORDS))])
+
+
+def _answer(chooser: Chooser) -> Draft:
+    """What a fact says, and what it said before; then what says most on the question."""
+    known = chooser.known()
+    told = {quote.message.id for quote in known}
+    quotes = in_succession([*known, *chooser.quotes(MOST_CITED - len(known), told)])
+    return tell(by_nearness(chooser.within(quotes)))
+
+
+_WAYS = {
+    Intent.DECISION: decision,
+    Intent.CODE_LOOKUP: code,
+    Intent.SYNTHESIS: synthesis,
+    Intent.RETRIEVAL: retrieval,
+}

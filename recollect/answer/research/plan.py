@@ -65,7 +65,10 @@ def plan_by_rules(question: str, found: Sequence[Conversation] = ()) -> Research
     if len(parts) > 1:
         apart = [SubQuery(f"{part} {before}" if colon else part, _heading(part)) for part in parts]
         joint = SubQuery(" and ".join(parts), "Together", joins=tuple(_heading(part) for part in parts))
-        return ResearchPlan(_heading(before if colon else _listed(parts)), (*apart, joint)[:MOST])
+        return ResearchPlan(
+            _heading(before if colon else " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))),
+            (*apart, joint)[:MOST],
+        )
     title = _capital(_line(question))
     about = {one.title: one for one in reversed(found)}
     kept = [one for one in found if about[one.title] is one][: MOST - 1]
@@ -105,10 +108,6 @@ def told_heading(text: str) -> str:
 def named(query: SubQuery) -> str:
     """A search as a model is told of it. Titles of conversations may be in it, so it stands behind a bar like them."""
     return _line(f"{query.heading}: {query.text}").replace("<", "&lt;")
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def _heading(text: str) -> str:

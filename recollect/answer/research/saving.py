@@ -23,10 +23,10 @@ from recollect.answer.results import Report, SavedReport
 from recollect.errors import InvalidInput, NotFound, RecollectError
 from recollect.importers.documents.markdown import headings
 from recollect.ingest import Ingest
-from recollect.ingest.drawn import DRAWN_FROM
-from recollect.models.language.usage import NOTHING_USED, Usage, total_cost
+from recollect.ingest.changes import DRAWN_FROM
+from recollect.models.language.base import NOTHING_USED, Usage, total_cost
 from recollect.record import HIDDEN, REPORTS, Document, NodeId, iso, new_id, parse_time
-from recollect.record.tree import Heading, outline
+from recollect.record.tree import outline
 from recollect.runtime.processes import has_ended
 from recollect.store import Space, Where
 from recollect.store.transfer import every
@@ -192,7 +192,8 @@ class ResearchStore:
         """Makes the document the report. Raises what `keep` does."""
         cited = [[c.number, c.message.id, c.place, c.offset + c.end, c.cited] for c in report.citations]
         kept = {**_as_kept(run), "finished": iso(now), "model": report.model, "cited": cited, "known": report.known}
-        metadata = {KEPT: kept, **outline(headings=_below_title(report.text), lines=True)}
+        parts = [heading for heading in headings(report.text) if heading[1] > 1]  # the title stands for the whole
+        metadata = {KEPT: kept, **outline(headings=parts, lines=True)}
         self._write(Document(run.id, REPORTS, report.title, report.text, None, run.created, metadata), sources, run.by)
 
     def drop(self, run: ResearchRun) -> None:
@@ -309,11 +310,6 @@ class ResearchStore:
                 "What this research is about was deleted while it was under way; nothing of it was saved.",
                 hint='Begin again: recollect research "…"',
             )
-
-
-def _below_title(text: str) -> list[Heading]:
-    """The headings of the parts: the title stands for the whole anyway."""
-    return [heading for heading in headings(text) if heading[1] > 1]
 
 
 def _is_finished(document: Document) -> bool:

@@ -17,9 +17,8 @@ from recollect.answer.research.saving import ResearchRun, ResearchStore, Spendin
 from recollect.answer.research.writing import quoted, sources, write
 from recollect.answer.results import Again, AnswerWords, Report, ReportEvent, ReportPart, Step
 from recollect.errors import ModelError
-from recollect.models.language.base import Completion, LanguageModel
+from recollect.models.language.base import Completion, LanguageModel, Usage
 from recollect.models.language.talk import TalkingModel, talking
-from recollect.models.language.usage import Usage
 from recollect.record import NodeId
 from recollect.search.find import Find
 from recollect.search.query.request import Search

@@ -11,14 +11,14 @@ from typing import Any
 
 from recollect.answer.ask import Generated, generate
 from recollect.answer.citations import renumbered
-from recollect.answer.evidence import Citation, Evidence, SourcePassage
+from recollect.answer.evidence import Citation, Evidence
 from recollect.answer.extract import extract
 from recollect.answer.intents import Intent, IntentSettings
 from recollect.answer.research.plan import SETTINGS, Finding, Findings, Key, ResearchPlan, SubQuery, key, named, only
 from recollect.answer.research.saving import KEPT
 from recollect.answer.results import Again, AnswerWords, Report
+from recollect.models.language.base import Usage
 from recollect.models.language.talk import TalkingModel
-from recollect.models.language.usage import Usage
 from recollect.record import Conversation, Document, Message, NodeId, Role
 from recollect.store import View
 
@@ -88,7 +88,8 @@ def quoted(plan: ResearchPlan, findings: Findings, missing: Sequence[str]) -> Qu
         if not draft.text.strip():
             continue
         numbers = {citation.number: _number(kept, citation) for citation in draft.citations}
-        told |= {key(passage) for passage in evidence.passages if _is_cited(passage, draft.citations)}
+        cited = {citation.message.id for citation in draft.citations}
+        told |= {key(passage) for passage in evidence.passages if passage.message.id in cited}
         parts.append(_part(finding.query, renumbered(draft.text, numbers)))
     lacking = _lacking(findings, missing, kept)
     citations = tuple(kept.values())
@@ -100,10 +101,6 @@ def _fresh(finding: Finding, told: set[Key]) -> Evidence:
     """The evidence of a part without what stands in an earlier one."""
     passages = [passage for passage in finding.evidence.passages if key(passage) not in told]
     return only(finding.evidence, passages)
-
-
-def _is_cited(passage: SourcePassage, citations: Sequence[Citation]) -> bool:
-    return any(citation.message.id == passage.message.id for citation in citations)
 
 
 def _number(kept: dict[tuple[NodeId, str], Citation], citation: Citation) -> int:

@@ -43,10 +43,11 @@ class Shared(Protocol):
     """What a memory's parts share, as far as the tools use it."""
 
     namespace: Namespace
-    space: Space
     clock: Callable[[], datetime]
     make_quality: Callable[[], TokenEmbedder]
 
+    @property
+    def space(self) -> Space: ...
     @property
     def embedder(self) -> Embedder: ...
     @property
@@ -132,7 +133,7 @@ class ToolCalls:
         whose ids, or the ends of them, are given with commas between; or those nearest in meaning to one message,
         itself first [4]. Raises NotFound.
         """
-        from recollect.context.wording import BETWEEN
+        from recollect.context.result import BETWEEN
         from recollect.models.embedding import is_remote
         from recollect.runtime.processes import turn
         from recollect.search.recalling import alike

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.ingest.documents.finding import by_id
+from recollect.ingest.documents.importing import by_id
 from recollect.record import Chunk, Conversation, Document, Kind, Message, NodeId, Role, ToolCall, to_microseconds
 from recollect.record.nodes import MessageChunk, document_message, message_chunk, tool_call_chunk
 from recollect.search.results.nothing import between, nothing_from

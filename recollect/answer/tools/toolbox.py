@@ -54,7 +54,7 @@ class Toolbox(ToolCalls):
             raise InvalidInput(
                 f"There is no shape of tools for {provider!r}.", hint=f"One of: {', '.join(_PROVIDERS)}."
             )
-        return [_SHAPES[provider](tool) for tool in self.tools]
+        return [_shape(tool, provider) for tool in self.tools]
 
     def call(self, name: str, arguments: object = None) -> ToolAnswer:
         """Does what a model asks. `arguments` are a mapping, or the JSON text that a provider hands over.
@@ -97,18 +97,12 @@ class Toolbox(ToolCalls):
         return f"{text[: span.end]} … (cut)"
 
 
-def _anthropic(tool: MemoryTool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
-
-
-def _openai(tool: MemoryTool) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-    return {"type": "function", "function": function}
-
-
-def _responses(tool: MemoryTool) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+def _shape(tool: MemoryTool, provider: Provider) -> dict[str, Any]:
+    """A tool as a provider takes it."""
+    told = {"name": tool.name, "description": tool.description}
+    if provider == "anthropic":
+        return {**told, "input_schema": tool.input_schema}
+    function = {**told, "parameters": tool.input_schema}
+    if provider == "openai":
+        return {"type": "function", "function": function}
     return {"type": "function", **function, "strict": False}
-
-
-_SHAPES = {"anthropic": _anthropic, "openai": _openai, "openai-responses": _responses}

@@ -3,17 +3,18 @@
 >>> from recollect.compat.hierarchical import HierarchicalMemory, MemoryCategory
 """
 
-from recollect.compat.hierarchical.classify import MemoryCategory, MemoryClassifier
-from recollect.compat.hierarchical.contradiction import detect_contradiction
-from recollect.compat.hierarchical.graph import KnowledgeEdge, KnowledgeNode, KnowledgeSubgraph
 from recollect.compat.hierarchical.memory import HierarchicalMemory
-from recollect.compat.hierarchical.names import extract_entity_name
-from recollect.compat.hierarchical.similarity import (
+from recollect.compat.hierarchical.names import (
+    MemoryCategory,
+    MemoryClassifier,
     compute_similarity,
     compute_tag_similarity,
     compute_word_similarity,
+    detect_contradiction,
+    extract_entity_name,
     rerank_facts_by_query,
 )
+from recollect.compat.hierarchical.records import KnowledgeEdge, KnowledgeNode, KnowledgeSubgraph
 
 __all__ = [
     "HierarchicalMemory",

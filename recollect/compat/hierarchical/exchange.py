@@ -31,7 +31,7 @@ from recollect.compat.hierarchical.storing import claim_of, recorded, superseded
 from recollect.derive.facts.changes import TOLD, ClaimChanges, settled
 from recollect.derive.facts.claim import Provenance
 from recollect.derive.tasks.queue import Publisher, head_revision
-from recollect.ingest.withheld import Withheld
+from recollect.ingest.secrets import Withheld
 from recollect.models.embedding import Embedder
 from recollect.record import Edge, Node, NodeId, NodeKind, from_microseconds, parse_time, to_microseconds
 from recollect.store import Change, IndexChange, Space, Stale, View, Where

@@ -16,14 +16,17 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
 
-from recollect.compat.hierarchical import aggregation, exchange, retrieving, storing
-from recollect.compat.hierarchical.classify import MemoryCategory, MemoryClassifier
-from recollect.compat.hierarchical.contradiction import detect_contradiction
-from recollect.compat.hierarchical.graph import KnowledgeNode, KnowledgeSubgraph
-from recollect.compat.hierarchical.names import extract_entity_name
-from recollect.compat.hierarchical.place import place_of
+from recollect.compat.hierarchical import exchange, retrieving, storing
+from recollect.compat.hierarchical.names import (
+    MemoryCategory,
+    MemoryClassifier,
+    detect_contradiction,
+    extract_entity_name,
+)
 from recollect.compat.hierarchical.records import (
     STATES,
+    KnowledgeNode,
+    KnowledgeSubgraph,
     as_dict,
     episode_node,
     fact_node,
@@ -36,13 +39,40 @@ from recollect.derive.tasks.queue import Publisher, head_revision
 from recollect.engines import open_store
 from recollect.errors import StoreError
 from recollect.index.passages import node_passages
-from recollect.ingest.withheld import Withheld
-from recollect.models.embedding.lazy import LazyEmbedder
+from recollect.ingest.secrets import Withheld
+from recollect.memory.settings import usual_store
+from recollect.models.embedding.choose import LazyEmbedder
 from recollect.record import Namespace, Node, NodeKind, utc_now
-from recollect.runtime.files import Address
+from recollect.runtime.files import Address, Place, read_place
 from recollect.store import Change, View, Where
 from recollect.store.passages import EmbedderId, Passage
 from recollect.store.update import insist
+
+FILE = "memory.db"
+_FILES = (".db", ".sqlite", ".sqlite3")
+
+
+def place_of(agent_name: str, db_path: str | Path | Address | None) -> Place:
+    """A file, or the address of a server.
+
+    A path that ends like a database file, or is a file, is that file; any other is a folder, which is made and holds
+    `memory.db`. Without a path the folder is named after the agent and lies beside the memory of the command line.
+    """
+    if isinstance(db_path, Address):
+        return db_path
+    if db_path is None:
+        default = usual_store()
+        if isinstance(default, Address):
+            return default
+        return default.parent / "hierarchical_memory" / agent_name / FILE
+    place = read_place(str(db_path))
+    if isinstance(place, Address):
+        return place
+    path = place.expanduser()
+    if path.is_file() or (path.suffix.lower() in _FILES and not path.is_dir()):
+        return path
+    return path / FILE
+
 
 _AGENT = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_\-]{0,63}")
 _MICROSECOND = timedelta(microseconds=1)
@@ -168,16 +198,16 @@ class HierarchicalMemory:
         return [as_dict(node) for node in self.get_all_knowledge(limit)]
 
     def execute_aggregation(self, query_type: str, entity_filter: str = "") -> dict[str, Any]:
-        """Counts and lists (`recollect.compat.hierarchical.aggregation`): count_total, count_entities, list_entities,
+        """Counts and lists (`recollect.compat.hierarchical.retrieving`): count_total, count_entities, list_entities,
         count_concepts, list_concepts, count_by_concept.
         """
         with self._space.view() as view:
-            return aggregation.aggregate(_facts(view), query_type, entity_filter)
+            return retrieving.aggregate(_facts(view), query_type, entity_filter)
 
     def get_statistics(self) -> dict[str, Any]:
         """How many facts, episodes and edges there are."""
         with self._space.view() as view:
-            return aggregation.statistics(view, self.agent_name)
+            return retrieving.statistics(view, self.agent_name)
 
     # --- export and import -----------------------------------------------------------------------------------------
     def export_graph(self) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from recollect.compat.hierarchical.graph import KnowledgeNode, KnowledgeSubgraph
 from recollect.compat.hierarchical.names import names_in
 from recollect.compat.hierarchical.records import (
     DERIVES,
@@ -14,6 +15,9 @@ from recollect.compat.hierarchical.records import (
     STATES,
     SUPERSEDES,
     TRANSITIONED,
+    KnowledgeNode,
+    KnowledgeSubgraph,
+    concept_of,
     is_own,
     knowledge,
     knowledge_edge,
@@ -33,7 +37,7 @@ _LIKE, _NEXT = 0.5, 0.98
 
 
 @dataclass(slots=True)
-class _Found:
+class _RetrievedFacts:
     """Facts by id with how much they count."""
 
     nodes: dict[NodeId, Node] = field(default_factory=dict)
@@ -54,7 +58,7 @@ class _Found:
 
 def retrieve(view: View, query: str, max_nodes: int, threshold: float, depth: int) -> KnowledgeSubgraph:
     """The subgraph of a question: keywords and names, 1 hop (or more) of similar facts, chains of values, edges."""
-    found, keywords = _Found(), keywords_of(query)
+    found, keywords = _RetrievedFacts(), keywords_of(query)
     room = max(_LOOKED_UP * max_nodes, _FEWEST)
     for name in names_in(query):
         for node in of_entity(view, name, room):
@@ -129,7 +133,9 @@ def _is_short(word: str) -> bool:
     return len(word) < _SHORTEST and not has_unspaced_script(word)
 
 
-def _add_similar(view: View, found: _Found, seeds: list[Node], threshold: float, depth: int, most: int) -> None:
+def _add_similar(
+    view: View, found: _RetrievedFacts, seeds: list[Node], threshold: float, depth: int, most: int
+) -> None:
     frontier = [node.id for node in seeds]
     for _ in range(depth):
         reached: dict[NodeId, float] = {}
@@ -148,7 +154,7 @@ def _add_similar(view: View, found: _Found, seeds: list[Node], threshold: float,
             return
 
 
-def _add_chains(view: View, found: _Found, begin: list[Node], most: int) -> None:
+def _add_chains(view: View, found: _RetrievedFacts, begin: list[Node], most: int) -> None:
     """What came before and after, as far as there is room."""
     frontier = [node.id for node in begin]
     for _ in range(most):
@@ -200,3 +206,52 @@ def _similarity(edge: Edge) -> float:
 
 def _created(node: Node) -> tuple[float, str]:
     return (node.valid_from.timestamp() if node.valid_from else 0.0, node.id)
+
+
+# Counting and listing facts.
+
+_NOT_A_CONCEPT = "SUMMARY"
+
+
+def aggregate(facts: Iterable[Node], query_type: str, entity_filter: str) -> dict[str, Any]:
+    """What is asked of the facts; a filter is a part of the concept, whatever the case. An unknown question has the
+    count 0 and says so.
+    """
+    if query_type == "count_total":
+        return {"count": sum(1 for _ in facts), "query_type": query_type}
+    if query_type in ("count_entities", "list_entities"):
+        names = sorted({node.key for node in facts if node.key})
+        return _counted(names, query_type)
+    if query_type in ("count_concepts", "list_concepts", "count_by_concept"):
+        wanted = entity_filter.lower() if query_type != "count_concepts" else ""
+        counts = Counter(concept for node in facts if (concept := concept_of(node)) not in ("", _NOT_A_CONCEPT))
+        kept = {concept: n for concept, n in counts.most_common() if wanted in concept.lower()}
+        if query_type != "count_by_concept":
+            return _counted(sorted(kept), query_type)
+        return {"count": len(kept), "items": kept, "total_facts": sum(kept.values()), "query_type": query_type}
+    return {"count": 0, "query_type": query_type, "error": f"Unknown query type: {query_type}"}
+
+
+def statistics(view: View, agent_name: str) -> dict[str, Any]:
+    """How many facts, episodes and edges an agent has."""
+    from recollect.compat.hierarchical.exchange import every
+
+    own = list(every(view))
+    nodes = Counter(node.kind.value for node in own)
+    ids = {node.id for node in own}
+    edges = Counter(e.type for e in view.edges(None) if e.source_id in ids and e.target_id in ids)
+    return {
+        "agent_name": agent_name,
+        "semantic_nodes": nodes["fact"],
+        "episodic_nodes": nodes["episode"],
+        "total_experiences": nodes["fact"] + nodes["episode"],
+        "similar_to_edges": edges[SIMILAR],
+        "derives_from_edges": edges[DERIVES],
+        "supersedes_edges": edges[SUPERSEDES],
+        "transitioned_to_edges": edges[TRANSITIONED],
+    }
+
+
+def _counted(items: list[str], query_type: str) -> dict[str, Any]:
+    counted: dict[str, Any] = {"count": len(items), "query_type": query_type}
+    return {**counted, "items": items} if query_type.startswith("list") else counted

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.compat.hierarchical.contradiction import amounts
-from recollect.compat.hierarchical.names import are_of_others, leading_name
+from recollect.compat.hierarchical.names import Compared, amounts, are_of_others, leading_name, tokens
 from recollect.compat.hierarchical.records import (
     CONTRADICTION,
     DERIVES,
@@ -23,7 +22,6 @@ from recollect.compat.hierarchical.records import (
     is_own,
     told_confidence,
 )
-from recollect.compat.hierarchical.similarity import Compared, tokens
 from recollect.derive.facts.changes import TOLD, ClaimChanges, settled
 from recollect.derive.facts.claim import Category, Claim, Provenance, entity_key, is_single
 from recollect.derive.facts.rules.draw import draw

@@ -3,8 +3,9 @@
 >>> from recollect.compat.infinite_chat import InfiniteChatStorage
 """
 
-from recollect.compat.infinite_chat.chat import InfiniteChat
-from recollect.compat.infinite_chat.records import Message, SearchResult, ToolCall
+from recollect.compat.infinite_chat.chat import ChatMessage as Message
+from recollect.compat.infinite_chat.chat import ChatToolCall as ToolCall
+from recollect.compat.infinite_chat.chat import InfiniteChat, SearchResult
 from recollect.compat.infinite_chat.storage import InfiniteChatStorage
 
 __all__ = ["InfiniteChat", "InfiniteChatStorage", "Message", "SearchResult", "ToolCall"]

@@ -18,12 +18,10 @@ import orjson
 
 from recollect.derive.tasks.base import Cursor, ModelWork, Portion, Setting, cursor_id
 from recollect.derive.tasks.queue import CONVERSATION, is_late
-from recollect.models.language.base import LanguageModel, Request
+from recollect.models.language.base import LanguageModel, Request, estimated_tokens, price, total_cost
 from recollect.models.language.budget import Estimate, Metered, estimate, within
-from recollect.models.language.prices import price
 from recollect.models.language.prompts import prompt, request
 from recollect.models.language.transcript import Material, transcript
-from recollect.models.language.usage import estimated_tokens, total_cost
 from recollect.record import Conversation, Kind, Message, Metadata, Node, NodeId, NodeKind, stable_id
 from recollect.store import Space, Task, View, Where
 from recollect.store.transfer import every

@@ -32,9 +32,8 @@ from recollect.derive.tasks.conversation import ConversationWork
 from recollect.derive.tasks.queue import CONVERSATION, Publisher, head_revision
 from recollect.errors import ModelError, RecollectError, StoreError
 from recollect.models.embedding import Embedder, is_remote
-from recollect.models.embedding.discreet import DiscreetEmbedder
-from recollect.models.language.base import Completion, LanguageModel, Request
-from recollect.models.language.errors import LanguageModelError
+from recollect.models.embedding.remote import DiscreetEmbedder
+from recollect.models.language.base import Completion, LanguageModel, LanguageModelError, Request
 from recollect.record import NodeId
 from recollect.search.secrets import Masking
 from recollect.store import Change, Fenced, Lease, Space, View

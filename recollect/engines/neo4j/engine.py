@@ -7,14 +7,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import neo4j
 
 from recollect.engines import plans
-from recollect.engines.neo4j import find, indexing, maintain, read, relations
+from recollect.engines.neo4j import find, indexing, maintain, read
+from recollect.engines.neo4j import put as relations
 from recollect.engines.neo4j import writing as tasks
 from recollect.engines.neo4j.check import violations
 from recollect.engines.neo4j.connection import Server
@@ -23,15 +23,12 @@ from recollect.engines.neo4j.put import Putting
 from recollect.engines.neo4j.schema import VERSION, prepare, verify
 from recollect.engines.neo4j.source import Marks, Neo4jSource, Seen
 from recollect.engines.neo4j.writing import Writing, generation_of, task_of
+from recollect.engines.view import IndexedView
 from recollect.errors import StoreError
-from recollect.index.candidates import candidates, sharing
 from recollect.index.corpus import IndexCache
-from recollect.index.snapshot import Snapshot
-from recollect.index.vocabulary import IndexVocabulary
-from recollect.index.words import known
 from recollect.record import Chunk, Edge, Message, Namespace, NodeId, Thread, to_microseconds, utc_now
 from recollect.store.change import Change, Fenced, IndexDamaged, Lease, Record, Task
-from recollect.store.passages import CandidateQuery, EmbedderId, Features, Partition, PassageText, QueryTerms
+from recollect.store.passages import EmbedderId, Partition, PassageText
 from recollect.store.results import (
     Counts,
     End,
@@ -78,7 +75,7 @@ _NOWHERE = -1  # the number, and the space, of what holds nothing yet
 _KEPT = 10_000  # records
 
 
-class Neo4jView:
+class Neo4jView(IndexedView):
     """Implements `recollect.store.base.View`."""
 
     def __init__(
@@ -93,13 +90,11 @@ class Neo4jView:
     ) -> None:
         """Where damaged records are to be left out, `lost` counts them."""
         self._lost = lost
-        self._tx, self._ns, self._index, self._seen, self._clock = tx, namespace, index, seen, clock
-        self._number = _NOWHERE if state["number"] is None else int(state["number"])
+        self._tx, self._ns, self._seen, self._clock = tx, namespace, seen, clock
+        super().__init__(index, _NOWHERE if state["number"] is None else int(state["number"]))
         self._live, self._building = generation_of(state["live"]), generation_of(state["building"])
         self._space = self._live.key if self._live else _NOWHERE
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
-        self._snapshots: dict[int, Snapshot] = {}
-        self._compounds: dict[tuple[str, int], list[str]] = {}
         self._marks = Marks(tx, self._space)
         self._writes: int | None = state["writes"]
 
@@ -217,28 +212,6 @@ class Neo4jView:
             todo=tuple(r["id"] for r in todo),
         )
 
-    def known(self, partition: Partition, terms: QueryTerms) -> Sequence[bool] | None:
-        """Which words passages hold."""
-        self._demand_index()
-        return known(self._snapshot(partition), terms)
-
-    def candidates(self, query: CandidateQuery) -> Features:
-        """The passages that may answer."""
-        self._demand_index()
-        said = partial(self._snapshot, Partition.SAID)
-        return candidates(self._snapshot(query.partition), self._source(query.partition), query, said)
-
-    def sharing(
-        self, partition: Partition, terms: Sequence[str], most: int, *, kinds: Sequence[str] = (), inside: bool = False
-    ) -> list[int]:
-        """Numbers of the passages that share the rarest and most of these terms."""
-        return sharing(self._snapshot(partition), terms, kinds, most, inside=inside)
-
-    def flagged(self, flag: int) -> list[int]:
-        """Numbers of the passages with a flag."""
-        self._demand_index()
-        return [number for partition in Partition for number in self._snapshot(partition).flagged(flag)]
-
     def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
         """Texts by number."""
         return read.passage_texts(self._tx, self._ns, self._space, numbers, tokens) if len(numbers) else []
@@ -266,29 +239,13 @@ class Neo4jView:
         except IndexDamaged:
             return []
 
-    def vocabulary(self) -> IndexVocabulary:
-        """The words that the index holds."""
-        return IndexVocabulary(
-            lambda: self._snapshot(Partition.SAID),
-            lambda: self._snapshot(Partition.TITLE),
-            self.passages,
-            self._compounds,
-        )
-
     # --- inside ----------------------------------------------------------------------------------------------------
     def _source(self, partition: int) -> Neo4jSource:
         generation = self._live.number if self._live else 0
         return Neo4jSource(self._tx, self._ns, generation, self._space, int(partition), self._seen, self._marks)
 
-    def _demand_index(self) -> None:
-        if self._live is None and self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"]:
-            raise IndexDamaged("The search index is not built yet.", hint="Build it: recollect reindex")
-
-    def _snapshot(self, partition: int) -> Snapshot:
-        """Of a partition, kept for the life of the view, so that it stays still."""
-        if partition not in self._snapshots:
-            self._snapshots[partition] = self._index.snapshot(self._number, int(partition), self._source(partition))
-        return self._snapshots[partition]
+    def _is_unindexed(self) -> bool:
+        return self._live is None and bool(self._tx.run(HAS_MESSAGES, ns=self._ns).single(strict=True)["found"])
 
     def _read(self, kind: type[Any], ids: Sequence[NodeId]) -> list[Any]:
         """Records by id; with messages the revisions of their conversations, so that plans are compared with these."""
@@ -466,7 +423,7 @@ class Neo4jSpace:
 
     # --- upkeep ----------------------------------------------------------------------------------------------------
     def erase(self, ids: Sequence[NodeId]) -> Erased:
-        """Removes the words of what has these ids, piece by piece; erase.py has the limits."""
+        """Removes the words of what has these ids, piece by piece; maintain.py has the limits."""
         erased = maintain.erase(self._writing, lambda work: self._writing_if_there(work, []), ids)
         with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
             if found["number"] is not None:
@@ -474,7 +431,7 @@ class Neo4jSpace:
         return erased
 
     def purge(self) -> None:
-        """Removes the words of what died; erase.py has the limits."""
+        """Removes the words of what died; maintain.py has the limits."""
         self._writing_if_there(maintain.purge, None)
         with self._server.reading(NUMBER, ns=self.namespace) as (_, found):
             if found["number"] is not None:

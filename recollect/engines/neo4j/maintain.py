@@ -20,7 +20,7 @@ from typing import Any, LiteralString, TypeVar
 import neo4j
 
 from recollect.engines import plans
-from recollect.engines.neo4j import indexing, relations
+from recollect.engines.neo4j import indexing, put
 from recollect.engines.neo4j.put import CHUNKS_OF, DELETE, RAISE
 from recollect.engines.neo4j.schema import verify
 from recollect.engines.neo4j.writing import KnownNode, Writing, pieces
@@ -368,8 +368,8 @@ def _erase(writing: Writing, ids: Sequence[NodeId]) -> Erased:
     chunks = [record["id"] for record in writing.put(CHUNKS_OF, owners)]
     turns = [record["id"] for record in writing.put(TURNS_OF, of["Conversation"])]
     loose = [*owners, *chunks, *turns]
-    writing.put(relations.CUT_ALL_DRAWN, loose)
-    writing.put(relations.CUT_ALL_KEPT, loose)
+    writing.put(put.CUT_ALL_DRAWN, loose)
+    writing.put(put.CUT_ALL_KEPT, loose)
     writing.put(DROP_TASKS, loose)
     if loose:
         writing.tx.run(DROP_ANSWERS, ns=writing.namespace).consume()

@@ -13,7 +13,7 @@ from typing import Any, LiteralString
 import neo4j
 
 from recollect.engines.neo4j.connection import Server
-from recollect.engines.renamed import renamed
+from recollect.engines.plans import renamed
 from recollect.errors import StoreError, StoreUnusable
 
 #: Raised when statements of an older Recollect would do harm. 0.1.0 wrote none, and is told by that.

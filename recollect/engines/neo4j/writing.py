@@ -207,7 +207,9 @@ def labelled(known: KnownNode, label: str) -> KnownNode:
     return known
 
 
-# Work for later: put with a change, claimed by one worker at a time, done by a change under its fence.
+# --- tasks: put with a change, claimed by one worker at a time, done by a change under its fence ----------------------
+# A fence is a number that the namespace never gives twice, so that a worker whose lease ran out cannot pass for the
+# next one, not even where the task was done and put anew. Every step locks the namespace first and compares then.
 
 PUT = """
 UNWIND $rows AS r MERGE (t:Task {namespace: $ns, id: r.id})

@@ -128,99 +128,6 @@ WHERE substr(id, -?3) = ?2 COLLATE NOCASE OR source_id = ?2 COLLATE NOCASE ORDER
 _SHORT_ENDING = 8
 
 
-def get(connection: apsw.Connection, ns: int, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
-    """Those that are there, in the order asked for; of Chunk those of the parents."""
-    rows = connection.execute(GET[kind], (ns, ids_json(dict.fromkeys(ids))))
-    if kind is Chunk:
-        return [decode(kind, row) for row in rows]
-    found = {row[0]: decode(kind, row) for row in rows}
-    return [found[i] for i in ids if i in found]
-
-
-def revisions(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
-    """Of those conversations, documents and nodes that are there."""
-    return {
-        row[0]: Revision(row[1], row[2], bool(row[3])) for row in connection.execute(REVISIONS, (ns, ids_json(ids)))
-    }
-
-
-def kinds(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
-    """What they stand for."""
-    return {row[0]: RECORDS[row[1]] for row in connection.execute(KINDS, (ns, ids_json(ids)))}
-
-
-def thread(connection: apsw.Connection, ns: int, id: NodeId) -> Thread | None:
-    """A conversation with everything in it."""
-    found = connection.execute(CONVERSATION, (ns, id)).fetchone()
-    if found is None:
-        return None
-    num = found[10]
-    return Thread(
-        conversation=decode(Conversation, found),
-        messages=tuple(decode(Message, row) for row in connection.execute(THREAD_MESSAGES, (num,))),
-        tool_calls=tuple(decode(ToolCall, row) for row in connection.execute(THREAD_TOOL_CALLS, (num,))),
-        turns=tuple(decode(Turn, row) for row in connection.execute(THREAD_TURNS, (num,))),
-        chunks=tuple(decode(Chunk, row) for row in connection.execute(THREAD_CHUNKS, (ns, num))),
-    )
-
-
-def end(connection: apsw.Connection, ns: int, id: NodeId) -> End | None:
-    """The growing end of a conversation: a few look-ups, whatever its length."""
-    found = connection.execute(CONVERSATION, (ns, id)).fetchone()
-    if found is None:
-        return None
-    conversation, num = decode(Conversation, found), found[10]
-    leaf = get(connection, ns, Message, [conversation.leaf_id]) if conversation.leaf_id else []
-    turn = connection.execute(LAST_TURN, (num,)).fetchone()
-    last = connection.execute(LAST_POSITION, (num,)).get
-    return End(
-        conversation=conversation,
-        revision=found[11],
-        message_count=0 if last is None else last + 1,
-        leaf=leaf[0] if leaf else None,
-        turn=decode(Turn, turn) if turn else None,
-        named=bool(connection.execute(NAMED, (num,)).get),
-    )
-
-
-def above(connection: apsw.Connection, ns: int, id: NodeId, most: int) -> list[Message]:
-    """What stands above a message, its parent first."""
-    return [decode(Message, row) for row in connection.execute(ABOVE, (ns, id, most))]
-
-
-def around(connection: apsw.Connection, ns: int, spans: Sequence[Span]) -> list[Message]:
-    """The messages at these positions."""
-    return [decode(Message, row) for row in connection.execute(AROUND, (ns, ids_json(spans)))]
-
-
-def sizes(connection: apsw.Connection, ns: int, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
-    """How many messages these conversations have: those that are not deleted, and all."""
-    found: Any = connection.execute(SIZES, (ns, ids_json(ids)))
-    return {row[0]: (row[1] - row[2], row[1]) for row in found}
-
-
-def origins(connection: apsw.Connection, ns: int, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
-    """The ids and the sources of conversations by number."""
-    found: Any = connection.execute(ORIGINS, (ns, ids_json(numbers)))
-    return {row[0]: (row[1], row[2]) for row in found}
-
-
-def named(connection: apsw.Connection, ns: int, text: str, limit: int) -> list[NodeId]:
-    """Ids and source ids that are this: as typed, else in another case, else ids that end so."""
-    if not text:
-        return []
-    for typed in ([text], [text.upper(), text.lower()]):
-        exact = [row[0] for row in connection.execute(EXACT, (ns, ids_json(typed), limit))]
-        if exact:
-            return exact
-    if len(text) == _SHORT_ENDING and (
-        short := [row[0] for row in connection.execute(SHORT_ENDING, (ns, text, limit))]
-    ):
-        return short
-    found: list[Any] = connection.execute(ENDING, (ns, text, len(text), limit)).fetchall()
-    return [row[0] for row in found if row[1]] or [row[0] for row in found]
-
-
 # Edges: those written as such, and the relations that fields say. One face for both, a whole frontier at a time.
 
 EDGE_COLUMNS = "e.source_id, e.type, e.target_id, e.properties, e.name"
@@ -298,24 +205,6 @@ _STATEMENTS = {
 }
 
 
-def edges(
-    connection: apsw.Connection,
-    ns: int,
-    of: Sequence[NodeId] | None,
-    types: Collection[str],
-    way: Literal["out", "in"],
-    limit: int,
-) -> list[Edge]:
-    """The edges that leave or enter nodes; of None all written ones."""
-    wanted = ids_json(sorted(set(types))) if types else None
-    if of is not None:
-        written = wanted is not None and OF_FIELDS.isdisjoint(types)
-        return _edges(connection.execute(_STATEMENTS[way, written], (ns, ids_json(dict.fromkeys(of)), wanted, limit)))
-    if wanted is not None:
-        return _edges(connection.execute(WRITTEN_TYPES, (ns, wanted)))
-    return _edges(connection.execute(WRITTEN, (ns,)))
-
-
 def _edges(rows: Any) -> list[Edge]:
     return [Edge(row[0], row[1], row[2], unpack_map(row[3]), row[4]) for row in rows]
 
@@ -335,24 +224,6 @@ ORDER BY coalesce(timestamp, -9223372036854775808) LIMIT 1
 
 _MICROSECONDS = 1_000_000
 _FIRST_YEAR, _LAST_YEAR = 1, 9999
-
-
-def speakers(connection: apsw.Connection, ns: int) -> list[str]:
-    """The names of people who speak in messages that are not deleted."""
-    return [row[0] for row in connection.execute(SPEAKERS, (ns,))]
-
-
-def years(connection: apsw.Connection, ns: int) -> list[int]:
-    """The years in which something was said: a look-up each."""
-    found: list[int] = []
-    after = to_microseconds(datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC))
-    while (moment := connection.execute(NEXT, (ns, after)).get) is not None:
-        year = datetime.fromtimestamp(moment // _MICROSECONDS, UTC).year
-        found.append(year)
-        if year == _LAST_YEAR:
-            break
-        after = to_microseconds(datetime(year + 1, 1, 1, tzinfo=UTC))
-    return found
 
 
 # The texts of passages, cut out of what they were made from; and a slow search in the record itself.
@@ -400,47 +271,169 @@ ORDER BY held DESC, m.timestamp DESC NULLS LAST, m.id DESC LIMIT ?3
 _TOKEN_WIDTH = 128
 
 
-def passage_texts(connection: apsw.Connection, ns: int, numbers: Sequence[int], tokens: bool) -> list[PassageText]:
-    """In the order asked for; those that are gone are left out."""
-    wanted = ids_json(int(n) for n in numbers)
-    vectors: dict[int, TokenRows] = {}
-    if tokens:
-        for num, pieces, rows in connection.execute(TOKENS, (ns, wanted)):
-            vectors[num] = TokenRows(
-                np.frombuffer(pieces, np.uint16), np.frombuffer(rows, np.int8).reshape(-1, _TOKEN_WIDTH)
+class SQLiteRecords:
+    """The half of a view that reads the record, and the texts of passages, in one transaction."""
+
+    def __init__(self, connection: apsw.Connection, ns: int) -> None:
+        self._connection, self._ns = connection, ns
+
+    def get(self, kind: type[R], ids: Sequence[NodeId]) -> list[R]:
+        """Those that are there, in the order asked for; of Chunk those of the parents."""
+        rows = self._connection.execute(GET[kind], (self._ns, ids_json(dict.fromkeys(ids))))
+        if kind is Chunk:
+            return [decode(kind, row) for row in rows]
+        found = {row[0]: decode(kind, row) for row in rows}
+        return [found[i] for i in ids if i in found]
+
+    def revisions(self, ids: Sequence[NodeId]) -> dict[NodeId, Revision]:
+        """Of those conversations, documents and nodes that are there."""
+        return {
+            row[0]: Revision(row[1], row[2], bool(row[3]))
+            for row in self._connection.execute(REVISIONS, (self._ns, ids_json(ids)))
+        }
+
+    def kinds(self, ids: Sequence[NodeId]) -> dict[NodeId, type[Record]]:
+        """What they stand for."""
+        return {row[0]: RECORDS[row[1]] for row in self._connection.execute(KINDS, (self._ns, ids_json(ids)))}
+
+    def thread(self, id: NodeId) -> Thread | None:
+        """A conversation with everything in it."""
+        found = self._connection.execute(CONVERSATION, (self._ns, id)).fetchone()
+        if found is None:
+            return None
+        num = found[10]
+        return Thread(
+            conversation=decode(Conversation, found),
+            messages=tuple(decode(Message, row) for row in self._connection.execute(THREAD_MESSAGES, (num,))),
+            tool_calls=tuple(decode(ToolCall, row) for row in self._connection.execute(THREAD_TOOL_CALLS, (num,))),
+            turns=tuple(decode(Turn, row) for row in self._connection.execute(THREAD_TURNS, (num,))),
+            chunks=tuple(decode(Chunk, row) for row in self._connection.execute(THREAD_CHUNKS, (self._ns, num))),
+        )
+
+    def end(self, id: NodeId) -> End | None:
+        """The growing end of a conversation: a few look-ups, whatever its length."""
+        found = self._connection.execute(CONVERSATION, (self._ns, id)).fetchone()
+        if found is None:
+            return None
+        conversation, num = decode(Conversation, found), found[10]
+        leaf = self.get(Message, [conversation.leaf_id]) if conversation.leaf_id else []
+        turn = self._connection.execute(LAST_TURN, (num,)).fetchone()
+        last = self._connection.execute(LAST_POSITION, (num,)).get
+        return End(
+            conversation=conversation,
+            revision=found[11],
+            message_count=0 if last is None else last + 1,
+            leaf=leaf[0] if leaf else None,
+            turn=decode(Turn, turn) if turn else None,
+            named=bool(self._connection.execute(NAMED, (num,)).get),
+        )
+
+    def above(self, id: NodeId, most: int) -> list[Message]:
+        """What stands above a message, its parent first."""
+        return [decode(Message, row) for row in self._connection.execute(ABOVE, (self._ns, id, most))]
+
+    def around(self, spans: Sequence[Span]) -> list[Message]:
+        """The messages at these positions."""
+        return [decode(Message, row) for row in self._connection.execute(AROUND, (self._ns, ids_json(spans)))]
+
+    def sizes(self, ids: Sequence[NodeId]) -> dict[NodeId, tuple[int, int]]:
+        """How many messages these conversations have: those that are not deleted, and all."""
+        found: Any = self._connection.execute(SIZES, (self._ns, ids_json(ids)))
+        return {row[0]: (row[1] - row[2], row[1]) for row in found}
+
+    def origins(self, numbers: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """The ids and the sources of conversations by number."""
+        found: Any = self._connection.execute(ORIGINS, (self._ns, ids_json(numbers)))
+        return {row[0]: (row[1], row[2]) for row in found}
+
+    def named(self, text: str, limit: int = 5) -> list[NodeId]:
+        """Ids and source ids that are this: as typed, else in another case, else ids that end so."""
+        if not text:
+            return []
+        for typed in ([text], [text.upper(), text.lower()]):
+            exact = [row[0] for row in self._connection.execute(EXACT, (self._ns, ids_json(typed), limit))]
+            if exact:
+                return exact
+        if len(text) == _SHORT_ENDING and (
+            short := [row[0] for row in self._connection.execute(SHORT_ENDING, (self._ns, text, limit))]
+        ):
+            return short
+        found: list[Any] = self._connection.execute(ENDING, (self._ns, text, len(text), limit)).fetchall()
+        return [row[0] for row in found if row[1]] or [row[0] for row in found]
+
+    def edges(
+        self,
+        of: Sequence[NodeId] | None,
+        types: Collection[str] = (),
+        way: Literal["out", "in"] = "out",
+        limit: int = 10_000,
+    ) -> list[Edge]:
+        """The edges that leave or enter nodes; of None all written ones."""
+        wanted = ids_json(sorted(set(types))) if types else None
+        if of is not None:
+            written = wanted is not None and OF_FIELDS.isdisjoint(types)
+            return _edges(
+                self._connection.execute(
+                    _STATEMENTS[way, written], (self._ns, ids_json(dict.fromkeys(of)), wanted, limit)
+                )
             )
-    return [
-        PassageText(
-            number=num,
-            owner=Owner(owner),
-            owner_id=owner_id,
-            message_id=message_id,
-            conversation_id=conversation_id,
-            active=bool(active),
-            part=part,
-            start=start,
-            text=(text or "")[start:end],
-            tokens=vectors.get(num),
-        )
-        for num, owner, owner_id, message_id, conversation_id, active, part, start, end, text in connection.execute(
-            PASSAGES, (ns, wanted)
-        )
-    ]
+        if wanted is not None:
+            return _edges(self._connection.execute(WRITTEN_TYPES, (self._ns, wanted)))
+        return _edges(self._connection.execute(WRITTEN, (self._ns,)))
 
+    def passages(self, numbers: Sequence[int], *, tokens: bool = False) -> list[PassageText]:
+        """In the order asked for; those that are gone are left out."""
+        wanted = ids_json(int(n) for n in numbers)
+        vectors: dict[int, TokenRows] = {}
+        if tokens:
+            for num, pieces, packed in self._connection.execute(TOKENS, (self._ns, wanted)):
+                vectors[num] = TokenRows(
+                    np.frombuffer(pieces, np.uint16), np.frombuffer(packed, np.int8).reshape(-1, _TOKEN_WIDTH)
+                )
+        rows: Any = self._connection.execute(PASSAGES, (self._ns, wanted))
+        return [
+            PassageText(
+                number=num,
+                owner=Owner(owner),
+                owner_id=owner_id,
+                message_id=message_id,
+                conversation_id=conversation_id,
+                active=bool(active),
+                part=part,
+                start=start,
+                text=(text or "")[start:end],
+                tokens=vectors.get(num),
+            )
+            for num, owner, owner_id, message_id, conversation_id, active, part, start, end, text in rows
+        ]
 
-def documents_of(connection: apsw.Connection, ns: int, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
-    """The documents that passages are chunks of."""
-    found: Any = connection.execute(DOCUMENTS_OF, (ns, ids_json(int(n) for n in passages)))
-    return {number: (NodeId(own), source) for number, own, source in found}
+    def documents_of(self, passages: Sequence[int]) -> dict[int, tuple[NodeId, str]]:
+        """The documents that passages are chunks of."""
+        found: Any = self._connection.execute(DOCUMENTS_OF, (self._ns, ids_json(int(n) for n in passages)))
+        return {number: (NodeId(own), source) for number, own, source in found}
 
+    def unembedded(self, limit: int) -> list[PassageText]:
+        """Said passages that have no quality vectors yet, newest first."""
+        return self.passages([row[0] for row in self._connection.execute(UNEMBEDDED, (self._ns, limit))])
 
-def unembedded(connection: apsw.Connection, ns: int, limit: int) -> list[int]:
-    """Numbers of said passages that have no quality vectors yet, newest first."""
-    return [row[0] for row in connection.execute(UNEMBEDDED, (ns, limit))]
+    def scan(self, words: Sequence[str], limit: int) -> list[Message]:
+        """Living messages that hold these words, by reading them all."""
+        folded = ids_json(dict.fromkeys(word.casefold() for word in words if word))
+        rows: Any = self._connection.execute(SCAN, (self._ns, folded, limit)).fetchall()
+        return [decode(Message, row) for row in rows]
 
+    def speakers(self) -> list[str]:
+        """The names of people who speak in messages that are not deleted."""
+        return [row[0] for row in self._connection.execute(SPEAKERS, (self._ns,))]
 
-def scan(connection: apsw.Connection, ns: int, words: Sequence[str], limit: int) -> list[Message]:
-    """Living messages that hold these words, by reading them all."""
-    folded = ids_json(dict.fromkeys(word.casefold() for word in words if word))
-    rows: Any = connection.execute(SCAN, (ns, folded, limit)).fetchall()
-    return [decode(Message, row) for row in rows]
+    def years(self) -> list[int]:
+        """The years in which something was said: a look-up each."""
+        found: list[int] = []
+        after = to_microseconds(datetime(_FIRST_YEAR, 1, 1, tzinfo=UTC))
+        while (moment := self._connection.execute(NEXT, (self._ns, after)).get) is not None:
+            year = datetime.fromtimestamp(moment // _MICROSECONDS, UTC).year
+            found.append(year)
+            if year == _LAST_YEAR:
+                break
+            after = to_microseconds(datetime(year + 1, 1, 1, tzinfo=UTC))
+        return found

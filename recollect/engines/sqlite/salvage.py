@@ -20,11 +20,12 @@ from typing import Any, BinaryIO
 import apsw
 
 from recollect.engines.codec import ZEROED, decode, names
-from recollect.engines.sqlite import read, schema
+from recollect.engines.sqlite import schema
 from recollect.engines.sqlite.backup import beside, put
 from recollect.engines.sqlite.connection import add_functions
 from recollect.engines.sqlite.file import FILE_NAME, has_log, immutable_uri, log_file, read_only_uri
 from recollect.engines.sqlite.maintain import sweep_namespace
+from recollect.engines.sqlite.read import SQLiteRecords
 from recollect.engines.sqlite.schema import RECORDS
 from recollect.engines.sqlite.write import put_records
 from recollect.errors import StoreError
@@ -434,7 +435,7 @@ def _mend(connection: apsw.Connection) -> None:
     connection.execute(LOOSE)
     conversations: list[Any] = connection.execute(CONVERSATIONS).fetchall()
     for num, ns, own in conversations:
-        thread = read.thread(connection, ns, own)
+        thread = SQLiteRecords(connection, ns).thread(own)
         if thread is None or (whole := mended(thread)) == thread:
             continue
         connection.execute(OF_CONVERSATION, {"ns": ns, "num": num})

@@ -238,7 +238,7 @@ def create(connection: apsw.Connection) -> None:
 
 def from_version_2(connection: apsw.Connection) -> None:
     """The tables are the same; tool calls are mended, users have other namespaces, facts are found by attribute."""
-    from recollect.engines.renamed import renamed  # no search needs it
+    from recollect.engines.plans import renamed
 
     connection.execute(OF_THEIR_CALLERS)
     connection.execute(OF_NODES)

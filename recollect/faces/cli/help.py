@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
-from recollect.faces.cli.commands import ROOT, SUMMARIES, load, meant
+from recollect.faces.cli.commands import ROOT, SUMMARIES, command_named, load
 from recollect.faces.cli.invocation import Invocation, open_invocation
 from recollect.faces.cli.output import terminal_size
 from recollect.faces.cli.parser import COMMON, HELP_FLAGS, PROGRAM, Arguments, Command, Option, WrongUsage
@@ -67,8 +67,8 @@ def _told(option: Option) -> str:
 
 def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
     left = min(max(len(name) for name, _ in rows), _COLUMN)
-    for name, told in rows:
-        lines = textwrap.wrap(told, max(20, _width() - left - 4), break_on_hyphens=False, break_long_words=False)
+    for name, description in rows:
+        lines = textwrap.wrap(description, max(20, _width() - left - 4), break_on_hyphens=False, break_long_words=False)
         for count, line in enumerate(lines):
             yield f"{_INDENT}{'' if count else name:<{left}}  {line}"
 
@@ -93,7 +93,7 @@ def help_of(name: str = "", part: str = "") -> str:
     """The help of a command, or of a part of it; of the program for none. Raises WrongUsage."""
     if not name:
         return root_help(ROOT, list(SUMMARIES.items()))
-    command = load(meant(name))
+    command = load(command_named(name))
     if not part:
         return command_help(name, command)
     if part not in command.parts:
@@ -118,9 +118,9 @@ def print_completions(shell: str, words: Sequence[str]) -> int:
     with suppress(Exception):
         answers = completions(words)
     separator = _SEPARATORS.get(shell)
-    for word, told in answers:
+    for word, description in answers:
         shown = word.replace(":", "\\:") if separator == ":" else word
-        print(f"{shown}{separator}{told}" if separator and told else shown, file=sys.stdout)
+        print(f"{shown}{separator}{description}" if separator and description else shown, file=sys.stdout)
     return 0
 
 
@@ -132,14 +132,16 @@ def completions(words: Sequence[str]) -> list[tuple[str, str]]:
     options = {flag: option for option in (*(command.options if command else ()), *COMMON) for flag in option.flags}
     flag, equals, begun = current.partition("=")
     if equals and flag in options:
-        return [(f"{flag}={value}", told) for value, told in _matching(_values(options[flag], before), begun)]
+        return [
+            (f"{flag}={value}", description) for value, description in _matching(_values(options[flag], before), begun)
+        ]
     last = options.get(before[-1]) if before else None
     if last is not None and last.metavar:
         return _matching(_values(last, before), current)
     if current.startswith("-"):
         given = {option.parameter for word in before if (option := options.get(word)) and not option.several}
-        told = [(word, option.help) for word, option in options.items() if option.parameter not in given]
-        return _matching([*told, (HELP_FLAGS[1], "Show the help.")], current)
+        description = [(word, option.help) for word, option in options.items() if option.parameter not in given]
+        return _matching([*description, (HELP_FLAGS[1], "Show the help.")], current)
     if command is None:
         return _matching(SUMMARIES.items(), current)
     return _matching([(value, "") for value in _word_values(command)], current)
@@ -171,7 +173,7 @@ def _word_values(command: Command) -> Iterable[str]:
 
 
 def _matching(answers: Iterable[tuple[str, str]], begun: str) -> list[tuple[str, str]]:
-    return [(word, told) for word, told in answers if word.startswith(begun)]
+    return [(word, description) for word, description in answers if word.startswith(begun)]
 
 
 def _values(option: Option, before: Sequence[str]) -> list[tuple[str, str]]:

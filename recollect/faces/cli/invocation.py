@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound, RecollectError, StoreError
-from recollect.faces.cli.output import Output
+from recollect.faces.cli.output import STANDARD_OUTPUT, Output
+from recollect.faces.present.names import number
 from recollect.memory.settings import Places, Settings, load_settings, own_places
 
 if TYPE_CHECKING:
     from recollect.faces.present.names import Meant
     from recollect.faces.present.state import LastDocument, LastHit, State
+    from recollect.ingest.importing import Progress
     from recollect.memory import Memory
     from recollect.models.language.base import LanguageModel
     from recollect.runtime.files import Place
@@ -97,7 +102,7 @@ class Invocation:
     @property
     def leaves_worker(self) -> bool:
         """Whether what this run writes leaves a worker behind."""
-        from recollect.memory.background.lock import AVAILABLE
+        from recollect.memory.background.process import AVAILABLE
 
         return AVAILABLE and (self.settings.background if self._background is None else self._background)
 
@@ -183,6 +188,16 @@ class Invocation:
 
         return State.of(self.places.state, self.store, self.settings.namespace)
 
+    def confirms(self, what: str, question: str, hint: str, plan: Iterable[str] = ()) -> bool:
+        """Shows what would be removed and asks. Raises InvalidInput where nobody can be asked."""
+        if self.json or not self.out.can_ask:
+            message = f"Nothing was removed. This would remove {what}, and there is no terminal to ask on."
+            raise InvalidInput(message, hint=hint)
+        for line in plan:
+            self.out.line(line)
+        with on_interrupt("Nothing was removed."):
+            return self.out.confirms(question)
+
     def in_json(self, document: Callable[[], object]) -> bool:
         """Prints a document where JSON is wanted; whether it is."""
         if self.json:
@@ -234,7 +249,7 @@ def _options(given: Mapping[str, Any], settings: Settings) -> str:
     return memory_options(given, settings)
 
 
-def typed(word: str) -> str:
+def shell_quoted(word: str) -> str:
     """A word that the shell passes on unchanged."""
     if os.name == "nt":
         from subprocess import list2cmdline
@@ -248,13 +263,13 @@ def memory_options(given: Mapping[str, object], settings: Settings) -> str:
     words: list[str] = []
     if given.get("store") is not None:
         address = not isinstance(settings.store, os.PathLike)
-        words += ["--store", typed(str(settings.store if address else given["store"]))]
+        words += ["--store", shell_quoted(str(settings.store if address else given["store"]))]
     if given.get("namespace") is not None:
-        words += ["--namespace", typed(settings.namespace)]
+        words += ["--namespace", shell_quoted(settings.namespace)]
     return " ".join(words)
 
 
-def agrees(run: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:
+def confirms_guesses(run: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = True) -> bool:
     """Shows what was guessed and asks; True where nothing was. Raises InvalidInput where nobody can be asked."""
     from recollect.faces.cli.output import harmless
     from recollect.faces.present.names import short, titled
@@ -272,3 +287,93 @@ def agrees(run: Invocation, found: Sequence[Meant], verb: str, *, asks: bool = T
     for one in guessed:
         out.line(f"  {harmless(titled(one.title))}  {out.dim(short(one.id))}")
     return out.confirms(f"{verb} {'this' if len(guessed) == 1 else 'these'}?")
+
+
+#: Tells how much is done, of how much, and in words.
+Report = Callable[[int, int, str], None]
+
+
+@contextmanager
+def on_interrupt(words: str) -> Iterator[None]:
+    """Says after "Interrupted." what became of the work of this block, and how to continue."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(words) from None
+
+
+@contextmanager
+def progress(out: Output, label: str) -> Iterator[Report]:
+    """A bar for as long as the block runs."""
+    if not out.shows_progress:
+        yield lambda done, total, words: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"), TimeRemainingColumn())
+    console = Console(stderr=True, no_color=not out.styled)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(label, total=None, words="")
+
+        def report(done: int, total: int, words: str) -> None:
+            bar.update(task, completed=done, total=total or None, words=words)
+
+        yield report
+
+
+#: What became of an import that was interrupted.
+SAVED = "What was imported is saved; run it again to continue."
+
+
+@contextmanager
+def reading(out: Output) -> Iterator[Callable[[Progress], None]]:
+    """A bar for as long as conversations are imported, with what is in so far."""
+    with on_interrupt(SAVED), progress(out, "Reading") as bar:
+        yield lambda p: bar(
+            p.read, p.total, f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}"
+        )
+
+
+@contextmanager
+def interrupted() -> Iterator[threading.Event]:
+    """Set by the first Ctrl-C or SIGTERM: what is under way comes to its end. A second one ends everything at once."""
+    told = threading.Event()
+
+    def tell(number: int, frame: object) -> None:
+        if told.is_set():
+            raise KeyboardInterrupt
+        told.set()
+
+    before: dict[int, Any] = {}
+    with suppress(ValueError):  # not in the main thread
+        before = {number: signal.signal(number, tell) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def naming_file(path: Path | None) -> Iterator[None]:
+    """Makes errors of the operating system that name no file, as that of a full disk, name this one.
+
+    None is standard output.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path) if path is not None else STANDARD_OUTPUT
+        raise
+
+
+def is_standard_output(path: Path) -> bool:
+    """Whether writing to this path writes to standard output, as /dev/stdout does."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False

@@ -113,7 +113,7 @@ def _run(arguments: Sequence[str]) -> int:
 
         print(f"recollect {VERSION}")
         return 0
-    from recollect.faces.cli.commands import ROOT, VERSION_OPTION, load, meant
+    from recollect.faces.cli.commands import ROOT, VERSION_OPTION, command_named, load
     from recollect.faces.cli.parser import HelpWanted, parse, parse_root
 
     name = ""
@@ -123,7 +123,7 @@ def _run(arguments: Sequence[str]) -> int:
             return _run(["--version"])
         if not rest:
             return _run_command(ROOT, before)
-        name = meant(rest[0])
+        name = command_named(rest[0])
         command = load(name)
         given = parse(name, command, rest[1:])
         return _run_command(command, given | {n: before[n] for n in _COMMON if given[n] in (None, False)})
@@ -168,12 +168,12 @@ def _note(reason: BaseException) -> None:
     import traceback
     from time import gmtime, strftime
 
-    told = str(reason) if isinstance(reason, RecollectError) else traceback.format_exception_only(reason)[0].strip()
+    message = str(reason) if isinstance(reason, RecollectError) else traceback.format_exception_only(reason)[0].strip()
     if os.environ.get("RECOLLECT_DEBUG"):
-        told = "".join(traceback.format_exception(reason)).strip()
-    line = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {': '.join([*getattr(reason, '__notes__', ()), told])}\n"
+        message = "".join(traceback.format_exception(reason)).strip()
+    line = f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {': '.join([*getattr(reason, '__notes__', ()), message])}\n"
     if sys.stdin.isatty():
-        sys.stderr.write(f"{told}\n")
+        sys.stderr.write(f"{message}\n")
     try:
         from recollect.memory.settings import own_places
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollect.faces.cli.output import Output, cell_len, harmless, padded, shortened, within
-from recollect.faces.present.names import short, source_label, speaker, titled
+from recollect.faces.present.names import clock, day, number, short, source_label, speaker, titled
 from recollect.faces.present.results import DocumentRow
 from recollect.faces.present.state import LastDocument, LastHit
-from recollect.faces.present.times import clock, day, number
 from recollect.faces.present.views import as_json
 from recollect.record import Document, Kind, Message, Part, PartKind, Thread, ToolCall
 from recollect.record.tree import place_in

@@ -24,8 +24,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import InvalidInput, StoreError
-from recollect.faces.http.events import EventStream
-from recollect.faces.http.problems import problem, told
+from recollect.faces.http.answers import EventStream, problem, told
 from recollect.faces.http.scope import asked_namespace, memories
 from recollect.memory import Memory
 from recollect.record import NodeId, stable_id

@@ -6,6 +6,10 @@ from importlib.metadata import PackageNotFoundError, version
 
 from recollect.errors import RecollectError
 
+#: The sets of tools. They are named here, so that a command line need not load the tools.
+CORE, ALL = "core", "all"
+SETS = (CORE, ALL)
+
 _NEEDED = (2, 3)
 
 

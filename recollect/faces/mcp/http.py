@@ -20,18 +20,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recollect.errors import InvalidInput
-from recollect.faces.http.problems import problem, told
+from recollect.faces.http.answers import problem, told
 from recollect.faces.http.scope import asked_namespace
-from recollect.faces.mcp import missing_sdk
-from recollect.faces.mcp.tools.sets import CORE, SETS
+from recollect.faces.mcp import CORE, SETS, missing_sdk
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from recollect.faces.http.memories import Memories
-    from recollect.faces.http.served import Served
-    from recollect.faces.mcp.calling import Context
-    from recollect.faces.mcp.links import ResourceLinks
+    from recollect.faces.http.scope import Memories, Served
+    from recollect.faces.mcp.server import Context
+    from recollect.faces.mcp.tools.base import ResourceLinks
     from recollect.memory import Memory
 
 PATH = "/mcp"
@@ -92,7 +90,7 @@ async def _pass_on(
         wrong = told(InvalidInput(f"There is no set of tools {which[:40]!r}.", hint=f"Use one of: {', '.join(SETS)}."))
         await wrong(scope, receive, send)
     else:
-        from recollect.faces.mcp.halves import received_whole
+        from recollect.faces.mcp.stdio import received_whole
 
         await managers[which, read_only].handle_request(scope, received_whole(receive), send)
 
@@ -103,8 +101,8 @@ def _managers(memories: Memories, served: Served) -> dict[_Choice, StreamableHTT
     from mcp.server.transport_security import TransportSecuritySettings
 
     from recollect.faces.http.scope import memories as reached
-    from recollect.faces.mcp.links import ResourceLinks
     from recollect.faces.mcp.server import build_server
+    from recollect.faces.mcp.tools.base import ResourceLinks
 
     def scope(context: Context) -> tuple[Memory, ResourceLinks]:
         request = context.request

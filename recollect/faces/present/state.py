@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import NotFound
-from recollect.faces.present.times import parse_stored
+from recollect.faces.present.names import parse_stored
 
 if TYPE_CHECKING:
     from recollect.answer.evidence import Citation

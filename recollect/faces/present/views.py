@@ -406,7 +406,7 @@ VIEWS: Mapping[str, RecordView] = {
         "What a model needs to answer, within a budget. `messages` go to it as they are.",
         types={"index_form": "str"},
     ),
-    "ContextPart": RecordView("name tokens ids text", "A part of a context.", of="result.Part"),
+    "ContextPart": RecordView("name tokens ids text", "A part of a context."),
     "Brief": RecordView(doc="What matters for work in a folder. `text` is empty where nothing was said there."),
     "Requested": RecordView(
         "at by conversation_id message_id text tokens parts",
@@ -419,9 +419,7 @@ VIEWS: Mapping[str, RecordView] = {
         of="Given",
         types={"items": "list[RequestItem]"},
     ),
-    "RequestItem": RecordView(
-        "* used=is_used", "Something that stood in a request; `used`: it may again.", of="requested.Item"
-    ),
+    "RequestItem": RecordView("* used=is_used", "Something that stood in a request; `used`: it may again."),
     "Counts": RecordView(
         "* kinds=by_kind sources=by_source derived=by_node",
         "What is in the namespace.",
@@ -439,14 +437,13 @@ VIEWS: Mapping[str, RecordView] = {
     "ImportSource": RecordView(
         "label path=container files",
         "What was found in one archive, folder or file.",
-        of="importing.Source",
     ),
     "Stored": RecordView(
         "conversations messages active tool_calls attachments kinds=by_kind sources=by_source",
         "What is in, counted by reading it back.",
         of="Counts",
     ),
-    "Written": RecordView("new changed same", "What came of conversations or documents."),
+    "Written": RecordView("new changed same", "What came of conversations or documents.", of="WrittenThreads"),
     "ImportProblem": RecordView(doc="What could not be read, or (`lost` is false) only in part.", of="Problem"),
     "DocumentReport": RecordView(
         "* -skipped",

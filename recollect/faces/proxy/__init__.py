@@ -19,12 +19,9 @@ from fastapi import APIRouter, Request, Response
 from starlette.requests import ClientDisconnect
 
 from recollect.errors import InvalidInput, NotAllowed, RecollectError
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.problems import TOO_DEEP, status_of
-from recollect.faces.http.scope import reach
-from recollect.faces.http.served import Served
-from recollect.faces.proxy.passing import Begun, Streamed, begin_reading
-from recollect.faces.proxy.problems import failure, problem, vendor_of
+from recollect.faces.http.answers import TOO_DEEP, status_of
+from recollect.faces.http.scope import Memories, Served, reach
+from recollect.faces.proxy.passing import Begun, Streamed, begin_reading, failure, problem, vendor_of
 from recollect.faces.proxy.upstream import (
     NoKey,
     ProxiedPath,
@@ -37,7 +34,7 @@ from recollect.faces.proxy.upstream import (
     sent_headers,
     upstream,
 )
-from recollect.gateway.exchange import TRIES, Endless, Exchange
+from recollect.gateway.exchange import TRIES, Endless, ProxiedExchange
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 
 _MOST_TALK = 64_000_000  # bytes of a request that is read here: it may carry pictures and files
@@ -56,7 +53,7 @@ Content = bytes | AsyncIterator[bytes] | None
 async def _lifespan(_: Any) -> AsyncIterator[Mapping[str, Any]]:
     timeout = httpx2.Timeout(_SILENCE, connect=_CONNECT)
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=50)
-    streaming: set[Exchange] = set()
+    streaming: set[ProxiedExchange] = set()
     nothing = CookieJar(DefaultCookiePolicy(allowed_domains=()))  # one client asks for all: it must not mix them up
     async with httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False, cookies=nothing) as client:
         yield {"upstream_client": client, "streaming": streaming}
@@ -102,7 +99,7 @@ for _below, _most in (*((path, _MOST_TALK) for path in _READ), ("{path:path}", _
         )
 
 
-async def _read(request: Request, to: Upstream, place: ProxiedPath) -> tuple[Content, Exchange | None]:
+async def _read(request: Request, to: Upstream, place: ProxiedPath) -> tuple[Content, ProxiedExchange | None]:
     """The body of a request. What is part of a talk is read; all else goes on as it comes."""
     path = place.path.rstrip("/") if place.path in _READ else place.path
     wire = _WIRES.get(path) or _COUNTED.get(path)
@@ -119,7 +116,9 @@ async def _read(request: Request, to: Upstream, place: ProxiedPath) -> tuple[Con
     return content, await anyio.to_thread.run_sync(work)
 
 
-def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str, *, counts_only: bool) -> Exchange:
+def _begun(
+    request: Request, wire: Wire, content: bytes, address: str, base: str, *, counts_only: bool
+) -> ProxiedExchange:
     try:
         body = json.loads(content)
     except RecursionError as error:
@@ -141,7 +140,7 @@ def _begun(request: Request, wire: Wire, content: bytes, address: str, base: str
 
 
 async def _asked(
-    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: Exchange | None
+    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: ProxiedExchange | None
 ) -> Response:
     """The answer. A client that hangs up before it comes ends it at the upstream, too, and has heard nothing of it."""
     if exchange is None:  # what of the body is still to come is read as it goes on
@@ -169,7 +168,7 @@ async def _asked(
 
 
 async def _answered(
-    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: Exchange | None
+    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: ProxiedExchange | None
 ) -> Response:
     """The answer. A request that is refused for its length is sent again, shorter."""
     begun = await _sent(request, to, place, content, exchange)
@@ -198,7 +197,7 @@ async def _answered(
 
 
 async def _sent(
-    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: Exchange | None
+    request: Request, to: Upstream, place: ProxiedPath, content: Content, exchange: ProxiedExchange | None
 ) -> Begun:
     client: httpx2.AsyncClient = request.state.upstream_client
     tokens = request.app.state.served.all_tokens

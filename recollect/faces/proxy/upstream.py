@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, unquote_to_bytes, urljoin, urlsplit
 
 from recollect.errors import InvalidInput
-from recollect.faces.http.served import Served, is_loopback
+from recollect.faces.http.scope import Served, is_loopback
 from recollect.models.language.wire import OWN_CALL, checked_base_url
 
 _DEFAULTS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from recollect.faces.present.results import ProblemView
+from recollect.faces.rest.openapi import schema
 from recollect.faces.rest.routes.answers import routes as answers
+from recollect.faces.rest.routes.answers import search_routes, tools_routes
 from recollect.faces.rest.routes.conversations import routes as conversations
 from recollect.faces.rest.routes.imports import import_routes, removing_routes
 from recollect.faces.rest.routes.knowledge import entities_routes, facts_routes, time_routes, topics_routes
-from recollect.faces.rest.routes.search import search_routes, tools_routes
 from recollect.faces.rest.routes.upkeep import store_routes, work_routes
-from recollect.faces.rest.schema import schema
 
 PREFIX = "/api/v1"
 

@@ -16,7 +16,7 @@ from fastapi.datastructures import DefaultPlaceholder
 from recollect.errors import InvalidInput
 from recollect.faces.http.once import WrittenOnce
 from recollect.faces.present.results import PageView
-from recollect.faces.rest.schema import schema
+from recollect.faces.rest.openapi import schema
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from fastapi import HTTPException
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from recollect.derive.entities.entity import Adder
-from recollect.faces.http.problems import TOO_DEEP
+from recollect.faces.http.answers import TOO_DEEP
 from recollect.record import ID_FORM, ID_LENGTH, Kind, PartKind
 from recollect.runtime.arguments import without_halves
 

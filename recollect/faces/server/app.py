@@ -11,13 +11,11 @@ from fastapi import APIRouter, FastAPI
 from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 
 from recollect.faces import proxy, rest, web
-from recollect.faces.http.memories import Memories
 from recollect.faces.http.received import sweep
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.mcp import http as mcp
 from recollect.faces.rest import openapi
-from recollect.faces.server.guard import Guard
-from recollect.faces.server.problems import install
+from recollect.faces.server.guard import Guard, install
 from recollect.version import VERSION
 
 _THREADS = 64  # in which memories are read and written

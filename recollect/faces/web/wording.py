@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from recollect.faces.present.names import documents_named, source_label, titled
+from recollect.faces.present.names import (
+    ago,
+    clock,
+    day,
+    documents_named,
+    moment_after,
+    month,
+    number,
+    percent,
+    size,
+    source_label,
+    titled,
+)
 from recollect.faces.present.names import speaker as spoken_by
-from recollect.faces.present.times import ago, clock, day, moment_after, month, number, percent, size
 from recollect.record import Kind, Message, Role, iso, utc_now
 from recollect.search.results.result import Snippet
 from recollect.text.language import addressed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recollect.gateway.wires.base import Wire
+from recollect.gateway.talk import Wire
 from recollect.gateway.wires.completions import Completions
 from recollect.gateway.wires.messages import Messages
 from recollect.gateway.wires.responses import Responses

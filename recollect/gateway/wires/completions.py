@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.gateway.talk import (
-    Call,
-    Heard,
-    Result,
-    Said,
-    Talk,
+    Body,
+    Dialogue,
+    DialogueCall,
+    DialogueMessage,
+    DialogueResult,
+    HeardAnswer,
+    Links,
     answered,
     assets,
+    before_words,
     output,
     own_of,
     prefilled,
     sources,
     words,
 )
-from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, text_of
 
 _SYSTEM, _TOOLS = ("system", "developer"), ("tool", "function")
@@ -31,9 +33,9 @@ class Completions:
 
     vendor, path, items = "openai", "/chat/completions", "messages"
 
-    def read(self, body: Body) -> Talk:
+    def read(self, body: Body) -> Dialogue:
         """What stands in a request."""
-        said: list[Said] = []
+        said: list[DialogueMessage] = []
         system: list[str] = []
         for at, message in enumerate(_messages(body)):
             if not isinstance(message, Mapping):
@@ -42,12 +44,14 @@ class Completions:
             if role in _SYSTEM:
                 system.append(words(content))
             elif role in _TOOLS:
-                result = Result(text_of(message.get("tool_call_id")) or text_of(message.get("name")), output(content))
-                said.append(Said("tool", "", at, results=(result,)))
+                result = DialogueResult(
+                    text_of(message.get("tool_call_id")) or text_of(message.get("name")), output(content)
+                )
+                said.append(DialogueMessage("tool", "", at, results=(result,)))
             elif role in ("user", "assistant"):
                 own = own_of(content, role) or own_of(text_of(message.get("refusal")), role)
                 said.append(
-                    Said(
+                    DialogueMessage(
                         role,
                         own,
                         at,
@@ -61,7 +65,7 @@ class Completions:
         is_prefill = last.get("prefix") is True or body.get("continue_final_message") is True
         prefill = prefilled(said, _messages(body)) if is_prefill else ""
         answers = many if isinstance(many, int) else 1
-        return Talk(tuple(said), "\n\n".join(system), answers=answers, prefill=prefill)
+        return Dialogue(tuple(said), "\n\n".join(system), answers=answers, prefill=prefill)
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""
@@ -84,7 +88,7 @@ class Completions:
         ]
         return {**body, "messages": messages}
 
-    def hear(self, event: Body, heard: Heard) -> None:
+    def hear(self, event: Body, heard: HeardAnswer) -> None:
         """Takes in a chunk."""
         heard.model, heard.id = heard.model or text_of(event.get("model")), heard.id or text_of(event.get("id"))
         heard.sources |= sources(event.get("search_results"))
@@ -108,7 +112,7 @@ class Completions:
             one.is_whole = one.is_whole or choice.get("finish_reason") not in _NO_REASON
             one.is_whole = one.is_whole or (isinstance(message, Mapping) and not is_piece)
 
-    def whole(self, answer: Body, heard: Heard) -> None:
+    def whole(self, answer: Body, heard: HeardAnswer) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
         heard.sources |= sources(answer.get("search_results"))
@@ -127,7 +131,7 @@ def _messages(body: Body) -> list[Any]:
     return given if isinstance(given, list) else []
 
 
-def _told(message: Body, heard: Heard) -> None:
+def _told(message: Body, heard: HeardAnswer) -> None:
     """Takes in what a message or a piece of one says."""
     heard.words.append(_words(message))
     heard.sources |= sources(message.get("annotations"))
@@ -152,13 +156,15 @@ def _about(call: Body) -> Body:
     return inner if isinstance(inner, Mapping) else {}
 
 
-def _calls(message: Body) -> tuple[Call, ...]:
+def _calls(message: Body) -> tuple[DialogueCall, ...]:
     found = []
     for call in objects_of(message.get("tool_calls")):
         about = _about(call)
         given = about.get("arguments", about.get("input"))
-        found.append(Call(text_of(call.get("id")), text_of(about.get("name")) or "tool", output(given)))
+        found.append(DialogueCall(text_of(call.get("id")), text_of(about.get("name")) or "tool", output(given)))
     old = message.get("function_call")
     if isinstance(old, Mapping):
-        found.append(Call(text_of(old.get("name")), text_of(old.get("name")) or "tool", output(old.get("arguments"))))
+        found.append(
+            DialogueCall(text_of(old.get("name")), text_of(old.get("name")) or "tool", output(old.get("arguments")))
+        )
     return tuple(found)

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recollect.gateway.talk import (
-    Call,
-    Heard,
-    Result,
-    Said,
-    Talk,
+    Body,
+    Dialogue,
+    DialogueCall,
+    DialogueMessage,
+    DialogueResult,
+    HeardAnswer,
+    Links,
     answered,
     assets,
+    before_words,
     ends_paragraph,
     output,
     own_of,
@@ -20,7 +23,6 @@ from recollect.gateway.talk import (
     sources,
     words,
 )
-from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import as_json, objects_of, text_of
 
 
@@ -29,9 +31,9 @@ class Messages:
 
     vendor, path, items = "anthropic", "/messages", "messages"
 
-    def read(self, body: Body) -> Talk:
+    def read(self, body: Body) -> Dialogue:
         """What stands in a request."""
-        said: list[Said] = []
+        said: list[DialogueMessage] = []
         for at, message in enumerate(_messages(body)):
             if not isinstance(message, Mapping):
                 continue
@@ -40,12 +42,14 @@ class Messages:
                 continue
             calls, results = tuple(_calls(content)), tuple(_results(content))
             said.append(
-                Said(role, own_of(content, role), at, calls=calls, results=results, assets=assets(content, role))
+                DialogueMessage(
+                    role, own_of(content, role), at, calls=calls, results=results, assets=assets(content, role)
+                )
             )
         prefill = prefilled(said, _messages(body))  # a last message of the model is one that it goes on with
         thread = body.get("thread")  # held by the server, which is sent only what is new
         follows = text_of(thread.get("previous_message_id")) if isinstance(thread, Mapping) else ""
-        return Talk(tuple(said), words(body.get("system")), follows, isinstance(thread, Mapping), prefill=prefill)
+        return Dialogue(tuple(said), words(body.get("system")), follows, isinstance(thread, Mapping), prefill=prefill)
 
     def links(self, item: Body) -> Links:
         """What a message hangs together with."""
@@ -67,7 +71,7 @@ class Messages:
         ]
         return {**body, "messages": messages}
 
-    def hear(self, event: Body, heard: Heard) -> None:
+    def hear(self, event: Body, heard: HeardAnswer) -> None:
         """Takes in an event."""
         match event.get("type"):
             case "message_start" if isinstance(message := event.get("message"), Mapping):
@@ -94,7 +98,7 @@ class Messages:
             case "message":  # some servers answer in one piece, whatever was asked for
                 self.whole(event, heard)
 
-    def whole(self, answer: Body, heard: Heard) -> None:
+    def whole(self, answer: Body, heard: HeardAnswer) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
         content = answer.get("content")
@@ -107,17 +111,19 @@ class Messages:
         heard.is_whole = answer.get("type") == "message"
 
 
-def _calls(content: object) -> Iterator[Call]:
+def _calls(content: object) -> Iterator[DialogueCall]:
     """The calls of tools, of the client's and of the provider's own."""
     for block in objects_of(content):
         if text_of(block.get("type")).endswith("tool_use"):
-            yield Call(text_of(block.get("id")), text_of(block.get("name")) or "tool", as_json(block.get("input")))
+            yield DialogueCall(
+                text_of(block.get("id")), text_of(block.get("name")) or "tool", as_json(block.get("input"))
+            )
 
 
-def _results(content: object) -> Iterator[Result]:
+def _results(content: object) -> Iterator[DialogueResult]:
     for block in objects_of(content):
         if text_of(block.get("type")).endswith("tool_result"):
-            yield Result(text_of(block.get("tool_use_id")), output(block.get("content")))
+            yield DialogueResult(text_of(block.get("tool_use_id")), output(block.get("content")))
 
 
 def _messages(body: Body) -> list[Any]:

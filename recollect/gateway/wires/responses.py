@@ -6,20 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.gateway.talk import (
-    Call,
-    Heard,
-    Result,
-    Said,
-    Talk,
+    Body,
+    Dialogue,
+    DialogueCall,
+    DialogueMessage,
+    DialogueResult,
+    HeardAnswer,
+    Links,
     answered,
     assets,
+    before_words,
     output,
     own_of,
     own_words,
     sources,
     words,
 )
-from recollect.gateway.wires.base import Body, Links, before_words
 from recollect.importers.reading.lenient import objects_of, rest, text_of
 
 _SYSTEM = ("system", "developer")
@@ -39,12 +41,12 @@ class Responses:
 
     vendor, path, items = "openai", "/responses", "input"
 
-    def read(self, body: Body) -> Talk:
+    def read(self, body: Body) -> Dialogue:
         """What stands in a request."""
         given, system = body.get("input"), [text_of(body.get("instructions"))]
-        said: list[Said] = []
+        said: list[DialogueMessage] = []
         if isinstance(given, str):
-            said.append(Said("user", own_words(given, "user"), 0))
+            said.append(DialogueMessage("user", own_words(given, "user"), 0))
         for at, item in enumerate(given if isinstance(given, list) else ()):
             if not isinstance(item, Mapping):
                 continue
@@ -52,15 +54,15 @@ class Responses:
             if kind == "message" and role in _SYSTEM:
                 system.append(words(content))
             elif kind == "message" and role in ("user", "assistant"):
-                said.append(Said(role, own_of(content, role), at, assets=assets(content, role)))
+                said.append(DialogueMessage(role, own_of(content, role), at, assets=assets(content, role)))
             elif kind.endswith("call_output"):
-                said.append(Said("tool", "", at, results=_results(item)))
+                said.append(DialogueMessage("tool", "", at, results=_results(item)))
             elif kind.endswith("_call"):
-                said.append(Said("assistant", "", at, calls=(_call(item),), results=_results(item)))
+                said.append(DialogueMessage("assistant", "", at, calls=(_call(item),), results=_results(item)))
             elif _is_reference(item):
-                said.append(Said("assistant", "", at, refers=text_of(item.get("id"))))
+                said.append(DialogueMessage("assistant", "", at, refers=text_of(item.get("id"))))
         follows, is_held = text_of(body.get("previous_response_id")), body.get("store") is not False
-        return Talk(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
+        return Dialogue(tuple(said), "\n\n".join(filter(None, system)), follows, is_held)
 
     def links(self, item: Body) -> Links:
         """What an item hangs together with. A thought is the model's, and so is what it led to."""
@@ -89,7 +91,7 @@ class Responses:
         ]
         return {**body, "input": items}
 
-    def hear(self, event: Body, heard: Heard) -> None:
+    def hear(self, event: Body, heard: HeardAnswer) -> None:
         """Takes in an event. A message that is done is told once more, whole; and so is all of it at the end, which
         counts where nothing was told before.
         """
@@ -107,7 +109,7 @@ class Responses:
         elif event.get("object") == "response":  # some servers answer in one piece, whatever was asked for
             self.whole(event, heard)
 
-    def whole(self, answer: Body, heard: Heard) -> None:
+    def whole(self, answer: Body, heard: HeardAnswer) -> None:
         """Takes in an answer that comes in one piece."""
         heard.model, heard.id = text_of(answer.get("model")), text_of(answer.get("id"))
         for item in objects_of(answer.get("output")):
@@ -115,7 +117,7 @@ class Responses:
         heard.is_whole = answer.get("status") in ("completed", "incomplete")
         heard.is_coming = answer.get("status") in _COMING
 
-    def _item(self, item: Body, heard: Heard) -> None:
+    def _item(self, item: Body, heard: HeardAnswer) -> None:
         kind, content = text_of(item.get("type")), item.get("content")
         if kind == "message":
             heard.words = [answered(content)] if answered(content) else heard.words
@@ -133,7 +135,7 @@ def _is_reference(item: Body) -> bool:
     return item.get("type") == "item_reference" or (not item.get("type") and not item.get("role"))
 
 
-def _call(item: Body) -> Call:
+def _call(item: Body) -> DialogueCall:
     """A call of a tool. One that the provider runs has no id for a result to refer to, but its own."""
     kind, own = text_of(item.get("type")), text_of(item.get("call_id")) or text_of(item.get("id"))
     given = item.get("arguments", item.get("input"))
@@ -143,17 +145,17 @@ def _call(item: Body) -> Call:
             if isinstance(action := about.get("action"), Mapping)
             else about
         )
-    return Call(own, text_of(item.get("name")) or kind.removesuffix("_call") or "tool", output(given))
+    return DialogueCall(own, text_of(item.get("name")) or kind.removesuffix("_call") or "tool", output(given))
 
 
-def _results(item: Body) -> tuple[Result, ...]:
+def _results(item: Body) -> tuple[DialogueResult, ...]:
     """What comes of a call, told on its own or with the call."""
     kind, own = text_of(item.get("type")), text_of(item.get("call_id"))
     if kind.endswith("call_output"):
-        return (Result(own, output(item.get("output"))),)
+        return (DialogueResult(own, output(item.get("output"))),)
     if own or not kind.endswith("_call") or kind in _OF_CLIENTS:
         return ()
     action = item.get("action")
     found = action.get("sources") if isinstance(action, Mapping) else None
     given = next((item[key] for key in _GIVEN if item.get(key)), found)
-    return (Result(text_of(item.get("id")), output(given)),)
+    return (DialogueResult(text_of(item.get("id")), output(given)),)

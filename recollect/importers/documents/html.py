@@ -10,8 +10,7 @@ import re
 from typing import BinaryIO
 
 from recollect.errors import ImportProblem
-from recollect.importers.documents.base import Contents, missing_library
-from recollect.importers.documents.plain import decoded, marked_encoding
+from recollect.importers.documents.plain import Contents, decoded, marked_encoding, missing_library
 from recollect.record.tree import Heading, outline
 from recollect.text.clean import clean_text
 

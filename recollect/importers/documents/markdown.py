@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from recollect.importers.documents.base import Contents
-from recollect.importers.documents.plain import decoded
+from recollect.importers.documents.plain import Contents, decoded
 from recollect.record.tree import Heading, outline
 
 _HASHES = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")

@@ -13,7 +13,7 @@ from io import BufferedReader, BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from recollect.errors import ImportProblem
-from recollect.importers.documents.base import Contents, missing_library
+from recollect.importers.documents.plain import Contents, missing_library
 from recollect.record.tree import outline
 from recollect.text.clean import clean_text
 

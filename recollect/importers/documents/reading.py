@@ -9,11 +9,10 @@ from typing import BinaryIO
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import Entry
-from recollect.importers.documents.base import Contents, DocumentReader
 from recollect.importers.documents.html import Html
 from recollect.importers.documents.markdown import Markdown
 from recollect.importers.documents.pdf import Pdf
-from recollect.importers.documents.plain import PlainText
+from recollect.importers.documents.plain import Contents, DocumentReader, PlainText
 
 #: Another kind of file is one more line here.
 READERS: tuple[DocumentReader, ...] = (PlainText(), Markdown(), Html(), Pdf())

@@ -11,7 +11,7 @@ import orjson
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import Entry, Piece, Problems, Record
-from recollect.importers.reading.json_stream import lines
+from recollect.importers.reading.json import lines
 from recollect.record import Chunk, Document, Edge, Message, Node, Role, Thread, ToolCall, has_circle
 from recollect.record.wire import from_wire, thread_from_wire
 from recollect.store.transfer import DUMP_VERSION, DUMP_VERSIONS

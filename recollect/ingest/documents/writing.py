@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from recollect.importers.records.assemble import chunks_of
 from recollect.importers.records.forgotten import COUNT, Tombstones, of_dump
 from recollect.importers.records.merge import replaced, updated
-from recollect.ingest.drawn import DRAWN_FROM
-from recollect.ingest.withheld import WITHHELD, Withheld
+from recollect.ingest.changes import DRAWN_FROM
+from recollect.ingest.secrets import WITHHELD, Withheld
 from recollect.ingest.writer import Writer
 from recollect.record import Chunk, Document, Edge, Message, Node, NodeId
 from recollect.store import Change
@@ -32,7 +32,13 @@ class Documents(Writer):
         An earlier text of a document is nothing new, as it comes from an older export; unless these are the `newest`.
         What `forgotten` knows by its text stays away, unless it is asked for `again`. Returns which these are.
         """
-        return insist(lambda: self._documents(documents, again, newest, forgotten), "These documents are")
+        return insist(lambda: self._documents(documents, again, newest, forgotten, {}), "These documents are")
+
+    def documents_as_read(self, documents: Sequence[Document], read: Mapping[NodeId, int]) -> None:
+        """Writes the newest of documents in the place of what was `read`, by the numbers of its revisions (0: nothing
+        was there). Raises Stale where any of it was changed since.
+        """
+        self._documents([(document, ()) for document in documents], True, True, None, read)
 
     def _documents(
         self,
@@ -40,6 +46,7 @@ class Documents(Writer):
         again: bool,
         newest: bool,
         forgotten: Tombstones | None,
+        read: Mapping[NodeId, int],
     ) -> Set[NodeId]:
         ids = [document.id for document, _ in documents]
         with self._space.view() as view:
@@ -68,9 +75,10 @@ class Documents(Writer):
         for document, given in fresh:
             put += [document, *(given or chunks_of(document.id, document.content, count_tokens=self._count_tokens))]
             passages[document.id] = self.document_passages(document)
+        expect |= {d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh}
         self._space.write(
             Change(
-                expect={**expect, **{d.id: revisions[d.id].number if d.id in revisions else 0 for d, _ in fresh}},
+                expect={**expect, **read},
                 put=put,
                 revive=again,
                 index=self._index_change(passages),

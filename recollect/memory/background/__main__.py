@@ -16,7 +16,7 @@ from traceback import format_tb
 from typing import TYPE_CHECKING
 
 from recollect.errors import RecollectError
-from recollect.memory.background.lock import Lock, Taken, lock_file, rung
+from recollect.memory.background.process import Lock, Taken, lock_file, rung
 from recollect.memory.settings import Places, Settings, load_settings, own_places
 from recollect.runtime.files import Place
 
@@ -90,8 +90,8 @@ def _opened(settings: Settings, where: Places) -> Iterator[Memory]:
     """The store as it is: where it has gone meanwhile, it is not made anew."""
     from recollect.engines import open_store
     from recollect.memory import Handle, Memory
-    from recollect.models.embedding.lazy import LazyEmbedder
-    from recollect.models.embedding.minilm import MiniLM
+    from recollect.models.embedding.choose import LazyEmbedder
+    from recollect.models.embedding.encoder import MiniLM
     from recollect.models.language.budget import metered
     from recollect.models.language.choose import open_model
 

@@ -2,19 +2,123 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 
-from recollect.memory.background.lock import AVAILABLE, holder, lock_file, ring
-from recollect.memory.settings import Places, own_places
+from recollect.errors import RecollectError
+from recollect.memory.settings import Places, load_settings, own_places
 from recollect.runtime.files import Address, Place
+
+try:
+    import fcntl
+except ImportError:  # Windows, where there is no background worker
+    fcntl = None  # type: ignore[assignment]
+
+#: Whether there can be background workers on this machine.
+AVAILABLE = fcntl is not None
+
+
+_TRIES, _MOMENT = 5, 0.02  # seconds
+
+
+class Taken(Exception):
+    """Another process has it."""
+
+
+class Lock:
+    """Holds the lock for as long as the `with` lasts; the file names the process. Raises Taken, OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._handle: int | None = None
+
+    def __enter__(self) -> Lock:
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            _take(handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def _take(handle: int) -> None:
+    """Who only looks whether somebody has it, has it for a moment himself: so it is tried some times."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(_MOMENT)
+    raise Taken
+
+
+def ring(path: Path) -> None:
+    """Tells who holds the lock that there is something new."""
+    now = time.time_ns()
+    with suppress(OSError):
+        os.utime(path, ns=(now, now))
+
+
+def rung(path: Path) -> int:
+    """When it was rung last, as a number that changes."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def holder(path: Path) -> int | None:
+    """The process that holds the lock, 0 where it has not said its number yet; None where nobody does."""
+    if fcntl is None:
+        return None
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        said = os.pread(handle, 32, 0).strip()
+        return int(said) if said.isdigit() else 0
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return None
+
+
+def is_working(place: Place, state: Path) -> bool:
+    """Whether a worker of this machine is at work on this store."""
+    return holder(lock_file(place, state)) is not None
+
+
+def lock_file(place: Place, state: Path) -> Path:
+    """Beside the file of a store; for a server in the state folder of this machine."""
+    if isinstance(place, Path):
+        return place.with_name(place.name + "-worker")
+    return state / f"worker-{hashlib.blake2b(str(place).encode(), digest_size=8).hexdigest()}"
+
 
 #: What the worker is told of the store, beside its own settings.
 STORE, EMBEDDER, DURABLE = "RECOLLECT_STORE", "RECOLLECT_EMBEDDER", "RECOLLECT_DURABLE"
@@ -100,3 +204,50 @@ def _is_python(executable: str | None) -> bool:
     if not executable or getattr(sys, "frozen", False):
         return False
     return Path(executable).name.lower().startswith(("python", "pypy"))
+
+
+# When a handle leaves a worker behind: some seconds after it has written, and when it is closed.
+
+_AFTER = 5.0  # seconds after the first write, and between two starts
+
+
+class Starter:
+    """Of one handle. `wanted` None: as the settings say. Nothing that goes wrong here reaches who writes."""
+
+    def __init__(self, place: Place, *, embedder: str, durable: bool, wanted: bool | None = None) -> None:
+        self._place, self._embedder, self._durable, self._wanted = place, embedder, durable, wanted
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._written = False
+
+    def wrote(self) -> None:
+        """Something was written: there is work."""
+        if self._wanted is False:
+            return
+        with self._lock:
+            self._written = True
+            if self._timer is None:
+                self._timer = threading.Timer(_AFTER, self._start)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """The handle is closed; what was written since the last start is work for somebody else."""
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+        self._start()
+
+    def _start(self) -> None:
+        with self._lock:
+            written, self._written, self._timer = self._written, False, None
+        if not written:
+            return
+        try:
+            if self._wanted is None:
+                self._wanted = load_settings().background
+            if self._wanted:
+                start(self._place, embedder=self._embedder, durable=self._durable)
+        except (RecollectError, OSError, RuntimeError) as problem:  # RuntimeError: Python is ending, or has no home
+            _log.info("No background worker: %s", problem)

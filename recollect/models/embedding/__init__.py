@@ -11,8 +11,7 @@ from recollect.models.embedding.base import (
     TokenVectors,
     is_remote,
 )
-from recollect.models.embedding.cache import CachedEmbedder
-from recollect.models.embedding.choose import open_embedder
+from recollect.models.embedding.choose import CachedEmbedder, open_embedder
 from recollect.models.embedding.tokenizer import count_tokens
 
 __all__ = [

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from recollect.errors import ModelError
+from recollect.text.sentences import Sentences
 
 Vectors = NDArray[np.float32]
 
@@ -87,3 +91,58 @@ def unit_rows(rows: Vectors) -> Vectors:
     lengths[lengths == 0] = 1
     scaled: Vectors = rows / lengths
     return scaled
+
+
+# Vectors of texts and of runs of their sentences together: an embedder that sums over tokens needs each only once.
+
+
+@runtime_checkable
+class RunEmbedder(Protocol):
+    """An embedder that makes both in one pass."""
+
+    def embed_with_runs(self, texts: Sequence[Sentences]) -> tuple[Vectors, Vectors]:
+        """As the function of that name does."""
+        ...
+
+
+def embed_with_runs(embedder: Embedder, texts: Sequence[Sentences]) -> tuple[Vectors, Vectors]:
+    """Unit rows (n, d) of the texts and (m, d) of all their runs in order; in one pass where the embedder can.
+
+    Raises ModelError.
+    """
+    if isinstance(embedder, RunEmbedder):
+        return embedder.embed_with_runs(texts)
+    runs = [" ".join(text.parts[first:end]) for text in texts for first, end in text.runs]
+    return embedder.embed([text.text for text in texts]), embedder.embed(runs)
+
+
+# The files of the models that come with the package.
+
+_DATA = Path(__file__).parent / "data"
+
+
+def packaged(name: str) -> Path:
+    """The path of a packaged model file. Raises ModelError when the installation has lost it."""
+    path = _DATA / name
+    if not path.is_file():
+        raise ModelError(f"The packaged model file {name} is missing.", hint="Reinstall recollect.")
+    return path
+
+
+def packaged_array(name: str, *, mapped: bool = False) -> NDArray[Any]:
+    """A packaged array; `mapped`, it is read where it is looked at. Raises ModelError."""
+    path = packaged(name)
+    try:
+        return np.asarray(np.load(path, mmap_mode="r" if mapped else None))
+    except (OSError, ValueError, EOFError) as error:
+        raise damaged(path) from error
+
+
+def damaged(path: Path) -> ModelError:
+    """What is to be raised for a packaged file that cannot be read."""
+    return ModelError(f"The packaged model file {path.name} is damaged.", hint="Reinstall recollect.")
+
+
+def reads_latin_alone(embedder_name: str) -> bool:
+    """Whether it is a packaged model: these have read hardly anything but Latin letters."""
+    return embedder_name.startswith(("static-", "minilm-"))

@@ -12,8 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.models.embedding.base import Vectors, unit_rows
-from recollect.models.embedding.packaged import packaged_array
+from recollect.models.embedding.base import Vectors, packaged_array, unit_rows
 from recollect.models.embedding.tokenizer import UNKNOWN, encode_in_slices, packaged_pieces
 from recollect.text.sentences import Sentences
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 import orjson
 
 from recollect.errors import ModelError
-from recollect.models.embedding.packaged import damaged, packaged
+from recollect.models.embedding.base import damaged, packaged
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

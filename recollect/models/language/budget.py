@@ -22,12 +22,22 @@ from typing import Any, Generic, Self, TypeVar
 import apsw
 
 from recollect.errors import ModelError
-from recollect.models.language.base import Completion, LanguageModel, Request
-from recollect.models.language.errors import BadAnswer, BudgetHeld, BudgetSpent, LanguageModelError, ModelNotReady
-from recollect.models.language.prices import FILE as PRICES
-from recollect.models.language.prices import Price, price
+from recollect.models.language.base import (
+    PRICES,
+    BadAnswer,
+    BudgetHeld,
+    BudgetSpent,
+    Completion,
+    LanguageModel,
+    LanguageModelError,
+    ModelNotReady,
+    Price,
+    Request,
+    Usage,
+    estimated_tokens,
+    price,
+)
 from recollect.models.language.talk import Spoken, Talk, TalkingModel
-from recollect.models.language.usage import Usage, estimated_tokens
 from recollect.record import utc_now
 from recollect.runtime.files import own_database
 

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from recollect.errors import InvalidInput
-from recollect.models.language.base import LanguageModel
-from recollect.models.language.prices import FILE, price
+from recollect.models.language.base import (
+    PRICES,
+    Completion,
+    LanguageModel,
+    Prompt,
+    Request,
+    Usage,
+    estimated_tokens,
+    price,
+)
+from recollect.models.language.structured import Reply, Turn, answer, instructions
+from recollect.models.language.talk import Result, Said, Spoken, Talk, TalkingModel
 
 _CHOICES = "anthropic:model, openai:model, openai:model@http://localhost:11434/v1, none"
 
@@ -33,7 +45,7 @@ def open_model(spec: str, *, prices: Path | None = None, check: bool = True) -> 
             model = AnthropicModel(name, base_url=address)
         case _:
             model = OpenAIModel(name, base_url=address)
-    model.price = price(model.name, prices / FILE if prices else None)
+    model.price = price(model.name, prices / PRICES if prices else None)
     if check:
         model.check()
     return model
@@ -81,3 +93,72 @@ def split_spec(spec: str) -> tuple[str, str, str | None]:
     if provider not in ("anthropic", "openai") or not model:
         raise InvalidInput(f"{spec!r} is not a language model.", hint=f"Choose one of: {_CHOICES}.")
     return provider, model, f"http{address.strip()}" if at else None
+
+
+# A function as a language model: it takes a prompt and returns the words of the answer.
+
+
+class FunctionModel(TalkingModel):
+    """A model that asks a function. It calls no tools; what it takes is estimated."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        self.name = f"function:{getattr(function, '__name__', type(function).__name__)}"
+        self._function = function
+
+    def complete(self, request: Request) -> Completion:
+        """The answer, for which the function is told the schema, and asked once more where it does not fit."""
+
+        def say(prompt: Prompt, turns: Sequence[Turn], max_tokens: int) -> Reply:
+            told = [instructions(prompt, with_schema=True), *(said for _, said in turns)]
+            text, usage = self._asked("\n\n".join(told))
+            return Reply(text, "end", usage)
+
+        return answer(say, request, self.name, None)
+
+    def talk(self, talk: Talk) -> Iterator[str | Spoken]:
+        """The answer, all of it at once."""
+        text, usage = self._asked("\n\n".join([talk.system, *(turn.text for turn in talk.said)]))
+        yield text
+        yield Spoken(said=Said(role="assistant", text=text), stop="end", model=self.name, usage=usage)
+
+    def _asked(self, prompt: str) -> tuple[str, Usage]:
+        text = self._function(prompt)
+        if not isinstance(text, str):
+            raise TypeError(f"the function returned {type(text).__name__} instead of str")
+        return text, Usage(1, estimated_tokens(prompt), estimated_tokens(text))
+
+
+# A language model that is told no secrets: every text of a request is masked before it leaves.
+
+M = TypeVar("M", bound=LanguageModel)
+
+
+class DiscreetModel(Generic[M]):
+    """A model that gets requests with a mask in the place of each secret. Thread-safe."""
+
+    def __init__(self, model: M, mask: Callable[[str], str]) -> None:
+        self._model, self._mask = model, mask
+        self.name = model.name
+
+    def complete(self, request: Request) -> Completion:
+        """As the model does. Raises whatever the model raises."""
+        return self._model.complete(replace(request, text=self._mask(request.text)))
+
+
+class DiscreetTalk(DiscreetModel[TalkingModel]):
+    """The same of a model that talks. What the model itself said in this turn goes back to it as it was."""
+
+    def talk(self, talk: Talk) -> Iterator[str | Spoken]:
+        """As the model does."""
+        return self._model.talk(
+            replace(talk, system=self._mask(talk.system), said=[self._told(turn) for turn in talk.said])
+        )
+
+    def _told(self, turn: Said) -> Said:
+        results = tuple(Result(one.call, self._mask(one.text), one.is_error) for one in turn.results)
+        return replace(turn, text=self._mask(turn.text), results=results)
+
+
+def discreet(model: LanguageModel, mask: Callable[[str], str]) -> LanguageModel:
+    """The model, told no secrets."""
+    return DiscreetTalk(model, mask) if isinstance(model, TalkingModel) else DiscreetModel(model, mask)

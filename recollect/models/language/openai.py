@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from recollect.models.language.base import Prompt
-from recollect.models.language.prices import Price
-from recollect.models.language.streaming import Heard, StreamedModel
+from recollect.models.language.base import Price, Prompt
 from recollect.models.language.structured import Turn, wire_schema
-from recollect.models.language.talk import Said, Talk, arguments_of
+from recollect.models.language.talk import Heard, Said, StreamedModel, Talk, arguments_of
 from recollect.models.language.wire import checked_base_url
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"

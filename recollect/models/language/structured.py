@@ -12,20 +12,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 
-from recollect.models.language.base import Completion, Prompt, Request
-from recollect.models.language.errors import (
+from recollect.models.language.base import (
+    NOTHING_USED,
     BadAnswer,
     BrokenAnswer,
+    Completion,
     CutAnswer,
     EmptyAnswer,
     HugeAnswer,
     LanguageModelError,
     ModelNotReady,
     ModelRefused,
+    Price,
+    Prompt,
+    Request,
+    Usage,
     WrongAnswer,
 )
-from recollect.models.language.prices import Price
-from recollect.models.language.usage import NOTHING_USED, Usage
 from recollect.text.clean import clean_text, without_thought
 from recollect.text.markdown import code_blocks
 

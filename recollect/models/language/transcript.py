@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.models.language.usage import estimated_tokens
+from recollect.models.language.base import estimated_tokens
 from recollect.record import Message, NodeId, stable_id
 
 #: What a request may hold of material, unless it is told otherwise: small models read no more at once.

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recollect.errors import InvalidInput
-from recollect.models.language.errors import (
+from recollect.models.language.base import (
     BrokenAnswer,
     CutAnswer,
     HugeAnswer,

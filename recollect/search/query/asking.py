@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from recollect.models.embedding import Embedder, TokenEmbedder, TokenVectors
-from recollect.models.embedding.packaged import reads_latin_alone
+from recollect.models.embedding.base import reads_latin_alone
 from recollect.search.query.question import Question, named, read_question, without_names
 from recollect.search.query.request import Search
 from recollect.search.query.spelling import other_forms, surface
@@ -60,25 +60,28 @@ def ask(
     query, today = search.query, today or date.today()
     question = read_question(query.text, years=view.years(), today=today)
     if search.wording:
-        question = _worded(question, read_question(search.wording, years=view.years(), today=today))
+        other = read_question(search.wording, years=view.years(), today=today)
+        question = replace(question, clean=other.clean, terms=other.terms) if other.terms else question
     # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
     quoted = _phrases(query.phrases)
     demanded = quoted if not question.is_sentence or query.literal else ()
     if not question.terms and not demanded:
-        demanded = _all_common(question.text)
+        words = surface(question.text)
+        demanded = (words,) if len(words) > 1 else ()  # all too common to search by: "to be or not to be"
     wished = () if demanded else quoted
     people = named(question.clean, view.speakers())
     plain = without_names(question.clean, people)
     vector = _towards(embedder.embed([plain, *search.like]))
     if query.literal or (question.is_foreign_script and reads_latin_alone(embedder.name)):
         vector = np.zeros_like(vector)
+    typed = _phrases(dict.fromkeys(word for word in question.text.split() if is_identifier(word)))  # code, a file
     asked = Asked(
         search=search,
         question=question,
         named=tuple(sorted(people, key=lambda name: people[name])),
         phrases=demanded,
         quoted=wished,
-        sought=(*_identifiers(question.text), *wished),
+        sought=(*(words[:_LONGEST_IDENTIFIER] for words in typed if len(words) > 1), *wished),
         excluded=_phrases(query.excluded),
         typed=len(question.terms) <= FEW_TERMS and not question.is_sentence,
         vector=vector,
@@ -91,11 +94,6 @@ def ask(
     if search.like:
         vectors = np.concatenate([vectors, model.embed(list(search.like))])
     return replace(asked, similarity=_towards(vectors), tokens=tokens[0])
-
-
-def _worded(question: Question, other: Question) -> Question:
-    """A question with the words of another wording, where that has any."""
-    return replace(question, clean=other.clean, terms=other.terms) if other.terms else question
 
 
 def _towards(vectors: Float) -> Float:
@@ -151,18 +149,6 @@ def _groups(asked: Asked) -> Groups:
         others = other_forms(term) if not literal and (english or term[0].isdigit()) else ()
         groups.append(tuple((form, 1.0) for form in (term, *others)))
     return tuple(groups)
-
-
-def _all_common(text: str) -> tuple[Words, ...]:
-    """Words that are all too common to search by, as the phrase that they are: "to be or not to be"."""
-    words = surface(text)
-    return (words,) if len(words) > 1 else ()
-
-
-def _identifiers(text: str) -> tuple[Words, ...]:
-    """What looks like code or a file, as it was typed."""
-    found = _phrases(dict.fromkeys(word for word in text.split() if is_identifier(word)))
-    return tuple(words[:_LONGEST_IDENTIFIER] for words in found if len(words) > 1)
 
 
 def _phrases(texts: Iterable[str]) -> tuple[Words, ...]:

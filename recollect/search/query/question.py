@@ -43,7 +43,6 @@ class Question:
     asks_assistant: bool = False
     wants_summary: bool = False
     is_how_to: bool = False
-    asks_ever: bool = False
     order: TimeOrder | None = None
     dates: tuple[DateSpan, ...] = ()
 
@@ -54,15 +53,21 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
     A date without a year stands for that date in each of `years`, those of the history.
     """
     today = today or date.today()
-    text = _cut(text)
+    if len(text) > LONGEST_QUESTION:
+        text = text[: max(text.rfind(" ", 0, LONGEST_QUESTION), LONGEST_QUESTION // 2)]
     asked = without_opening(text)
     english = is_english(asked)
     timeless = without_relative(asked, today, years)
-    clean = _clean(timeless if terms(timeless) else asked, english)
+    clean = timeless if terms(timeless) else asked
+    clean = without_meta(clean) if english else clean
+    every = tuple(dict.fromkeys(terms(clean)))
+    telling = tuple(term for term in every if term not in META_TERMS)  # those about the asking, where two others remain
+    dated = with_year(asked, today)
+    spans = dict.fromkeys(named_dates(dated, years) + relative_dates(dated, today))
     return Question(
         text=text,
         clean=clean,
-        terms=_sought_terms(clean),
+        terms=(telling if len(telling) >= 2 else every)[:MOST_TERMS],
         is_english=english,
         is_foreign_script=is_foreign_script(clean),
         is_sentence=is_sentence(asked),
@@ -73,32 +78,9 @@ def read_question(text: str, *, years: Sequence[int] = (), today: date | None = 
         asks_assistant=english and wants.asks_assistant(asked),
         wants_summary=english and wants.wants_summary(asked),
         is_how_to=english and wants.is_how_to(asked),
-        asks_ever=english and wants.asks_ever(asked),
         order=wants.read_order(asked) if english else None,
-        dates=_dates(asked, years, today),
+        dates=tuple(spans)[:_MOST_DATES],
     )
-
-
-def _clean(text: str, english: bool) -> str:
-    return without_meta(text) if english else text
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST_QUESTION:
-        return text
-    return text[: max(text.rfind(" ", 0, LONGEST_QUESTION), LONGEST_QUESTION // 2)]
-
-
-def _dates(text: str, years: Sequence[int], today: date) -> tuple[DateSpan, ...]:
-    text = with_year(text, today)
-    return tuple(dict.fromkeys(named_dates(text, years) + relative_dates(text, today)))[:_MOST_DATES]
-
-
-def _sought_terms(clean: str) -> tuple[str, ...]:
-    """The index terms, each once, without those about the asking where two others remain."""
-    every = tuple(dict.fromkeys(terms(clean)))
-    telling = tuple(term for term in every if term not in META_TERMS)
-    return (telling if len(telling) >= 2 else every)[:MOST_TERMS]
 
 
 # People in a question: who is named in it, and the question as that person would have put it.

@@ -177,7 +177,6 @@ _SUMMARY = r"\bsummar|\boverview\b|\brecap\b"
 _OWN_WORDS = (
     r"\b(?:i|we)(?:'ve|'d|\ have|\ had)?\ (?:said|told|wrote|mentioned|asked|noted|explained|described|decided)\b"
 )
-_EVER = r"\bever\b|\bhave i (?:already|previously|\w+ed)\b"
 
 # "you suggested", "your last two answers", "the plan you gave me": what an assistant does and makes.
 _YOUR_WORDS = r"""(?x)\byou(?:r|'ve|'d)?\b (?:\ \w+){0,3}\ (?:
@@ -223,7 +222,7 @@ _ASKER = r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|you|your|yours)\b"
 # What each rule's questions hold, in small letters: a pattern is compiled by the first question that has something of
 # it, and most of what is typed are a few words of what is sought.
 _OF_WHEN, _OF_HOW_MANY, _OF_WHERE = ("when", "what", "how", "which"), ("how", "what"), ("where", "what", "which")
-_OF_SUMMARY, _OF_EVER = ("summar", "overview", "recap"), ("ever", "have")
+_OF_SUMMARY = ("summar", "overview", "recap")
 _OF_HOW_TO = ("how", "what", "you", "which", "should", "i'", "i ")
 
 
@@ -266,11 +265,6 @@ def wants_summary(question: str) -> bool:
 def is_how_to(question: str) -> bool:
     """Whether advice is sought for what is to be done now, and not what was said in the past."""
     return _is_in(question.strip(), _HOW_TO, _OF_HOW_TO) and not _is_in(question, _ABOUT_THE_PAST)
-
-
-def asks_ever(question: str) -> bool:
-    """Whether it is asked if something has been at all: "have I ever", "have I finished"."""
-    return _is_in(question, _EVER, _OF_EVER)
 
 
 def speaks_of_asker(question: str) -> bool:

@@ -16,7 +16,7 @@ from recollect.answer.intents import Intent, IntentSettings
 from recollect.answer.results import Again, AnswerWords, AskAnswer, Step
 from recollect.errors import InvalidInput
 from recollect.memory import Memory
-from recollect.models.language.errors import ModelNotReady
+from recollect.models.language.base import ModelNotReady
 from recollect.record import Message, NodeId, Role
 from tests.answer.ask.injections import DEMANDS, INJECTIONS
 from tests.answer.ask.obedient import Obedient

@@ -16,8 +16,7 @@ from recollect.answer.ask import Remembered, understand, widened
 from recollect.answer.intents import SETTINGS, Intent
 from recollect.errors import ModelError
 from recollect.memory import Memory
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.errors import ModelUnreachable
+from recollect.models.language.base import Completion, ModelUnreachable, Request
 from recollect.search.query.request import Filters, Search
 from recollect.search.results.result import SearchResults
 

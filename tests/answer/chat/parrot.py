@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.errors import RequestRejected
+from recollect.models.language.base import Completion, Request, RequestRejected, Usage
 from recollect.models.language.talk import Call, Said, Spoken, Talk
-from recollect.models.language.usage import Usage
 
 
 class Parrot:

@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.answer.chat.writing import TurnWriter
 from recollect.answer.results import AnswerWords, ChatAnswer, ToolUsed
 from recollect.answer.tools import TOOLS
 from recollect.derive.entities.naming import entity_id
-from recollect.errors import InvalidInput, StoreError
+from recollect.errors import InvalidInput
 from recollect.ingest import Ingest
 from recollect.ingest.live import Exchange
 from recollect.memory import Memory
@@ -412,8 +411,9 @@ def test_what_a_forgotten_message_said_is_in_no_title_and_no_resolved_question(h
     assert not [found.name for found in home.rglob("gone.db*") if b"zephyrine" in found.read_bytes().lower()]
 
 
-def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
-    quiet: Memory, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("who", ["the same handle", "another", "another that was opened"])
+def test_a_turn_that_is_written_behind_its_answer_is_there_for_whatever_comes_next(
+    home: Path, monkeypatch: pytest.MonkeyPatch, who: str
 ) -> None:
     written, may_write = Ingest.exchange, Event()
 
@@ -421,38 +421,53 @@ def test_a_turn_that_is_written_behind_its_answer_is_there_for_what_comes_next(
         may_write.wait(10)
         return written(self, turn)
 
+    def dumped(memory: Memory) -> str:
+        memory.export(home / "dump.jsonl", overwrite=True)
+        return (home / "dump.jsonl").read_text(encoding="utf-8")
+
+    def backed_up(memory: Memory) -> object:
+        memory.upkeep.backup(copy := home / f"{len(list(home.iterdir()))}.db")
+        with recollect.open(copy, background=False, namespace="zoo") as other:
+            return other.upkeep.stats().messages
+
     monkeypatch.setattr(Ingest, "exchange", late)
-    steps: list[Callable[[str], object]] = [
-        lambda own: quiet.prepare_context("And?", own),
-        lambda own: quiet.conversation(own),
-        lambda own: quiet.delete(own),
-        lambda own: quiet.forget(own),
-        lambda own: quiet.forget(everything=True),
+    steps: list[Callable[[Memory, str], object]] = [
+        lambda memory, own: memory.prepare_context("And?", own).parts,
+        lambda memory, own: memory.conversation(own).messages,
+        lambda memory, own: memory.conversations(),
+        lambda memory, own: memory.integration.conversation_page().rows,
+        lambda memory, own: memory.integration.conversation_named(own),
+        lambda memory, own: memory.resolve(own),
+        lambda memory, own: memory.latest(own),
+        lambda memory, own: memory.upkeep.stats().messages,
+        lambda memory, own: memory.search("zebra"),
+        lambda memory, own: memory.toolbox().vector_search("zebra"),
+        lambda memory, own: memory.toolbox().call("vector_search", {"query": "zebra"}).text.count("zebra") > 1,
+        lambda memory, own: memory.toolbox().get_conversation_thread(own),
+        lambda memory, own: memory.toolbox().get_period_messages("today"),
+        lambda memory, own: "zoo" in memory.upkeep.namespaces(),
+        lambda memory, own: "zebra" in dumped(memory),
+        lambda memory, own: backed_up(memory),
+        lambda memory, own: memory.upkeep.consolidate().messages,
+        lambda memory, own: memory.delete(own),
+        lambda memory, own: memory.forget(own).messages,
+        lambda memory, own: memory.forget(everything=True).messages,
+        lambda memory, own: memory.upkeep.drop_namespace("zoo"),
     ]
-    for step in steps:
-        may_write.clear()
-        answer = quiet.chat(None, "Where is the zebra?", save="behind")
-        opening = Timer(0.1, may_write.set)
-        opening.start()
-        step(answer.conversation_id)
-        opening.join()
-    assert not quiet.search("zebra")
-
-
-def test_what_failed_behind_an_answer_is_told_though_a_later_turn_was_written() -> None:
-    behind, may_fail = TurnWriter(), Event()
-
-    def fails() -> None:
-        may_fail.wait(10)
-        raise StoreError("The disk is full.")
-
-    behind.write(NodeId("C"), fails)
-    behind.write(NodeId("C"), lambda: None)
-    may_fail.set()
-    with pytest.raises(StoreError, match="full"):
-        behind.settle(NodeId("C"))
-    behind.settle(NodeId("C"))
-    behind.close()
+    place = home / "memory.db"
+    with recollect.open(place, background=False) as memory, recollect.open(place, background=False) as opened:
+        for step in steps:
+            memory.upkeep.drop_namespace("zoo")
+            asked = memory.beside("zoo")
+            then = {"the same handle": asked, "another": memory.beside("zoo")}.get(who, opened.beside("zoo"))
+            may_write.clear()
+            answer = asked.chat(None, "Where is the zebra?", save="behind")
+            opening = Timer(0.1, may_write.set)
+            opening.start()
+            assert step(then, answer.conversation_id)
+            opening.join()
+            asked.close()
+        assert "zoo" not in memory.upkeep.namespaces()
 
 
 def test_what_is_sent_is_within_the_budget(memory: Memory, server: WireServer) -> None:

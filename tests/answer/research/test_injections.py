@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import recollect
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.errors import RequestRejected
+from recollect.models.language.base import Completion, Request, RequestRejected
 from tests.answer.ask.injections import DEMANDS, INJECTIONS
 from tests.answer.ask.obedient import Obedient
 

@@ -16,7 +16,7 @@ from recollect.answer.research.plan import Findings, SubQuery, search_all
 from recollect.answer.results import Again, AnswerWords, Report, Step
 from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
-from recollect.models.language.errors import ModelNotReady
+from recollect.models.language.base import ModelNotReady
 from recollect.search.query.request import Query, Search
 from recollect.search.results.result import SearchResults
 from recollect.store.passages import Filter

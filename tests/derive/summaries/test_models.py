@@ -14,8 +14,7 @@ import pytest
 from recollect.derive.summaries.periods import backlog
 from recollect.derive.worker import Worker
 from recollect.memory import Memory
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.errors import ModelRefused
+from recollect.models.language.base import Completion, ModelRefused, Request
 from recollect.store import Change
 from tests.derive.histories import Clock, opened
 from tests.derive.summaries.talks import START

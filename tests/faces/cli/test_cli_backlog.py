@@ -64,7 +64,7 @@ def test_an_import_that_leaves_work_for_a_model_tells_what_it_will_cost(
 ) -> None:
     monkeypatch.setenv("RECOLLECT_BACKGROUND_MODEL", MODEL)
     monkeypatch.setenv("RECOLLECT_BACKGROUND", "true")
-    monkeypatch.setattr("recollect.memory.background.starter.Starter._start", lambda _: None)
+    monkeypatch.setattr("recollect.memory.background.process.Starter._start", lambda _: None)
     assert f"{MODEL}: about " in run("import", sample_archive[0]).err
 
 

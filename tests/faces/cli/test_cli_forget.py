@@ -134,7 +134,7 @@ def test_without_a_terminal_it_does_not_remove_unless_told_yes(own: CommandLine,
     ran = own("forget", "Bassinage for wetter dough", *more, stdin="y\n")
     assert ran.code == 2
     said = ran.document["error"]["message"] if more else ran.err
-    assert said.startswith("Nothing was forgotten. This would remove 1 conversation with 8 messages")
+    assert said.startswith("Nothing was removed. This would remove 1 conversation with 8 messages")
     assert own("stats", "--json").document["messages"] == 984
 
 

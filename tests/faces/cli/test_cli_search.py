@@ -141,7 +141,7 @@ def test_the_day_of_a_message_is_shown_where_it_is_another_than_the_conversation
 def test_moments_are_told_with_the_day_only_where_it_differs() -> None:
     from datetime import UTC, datetime
 
-    from recollect.faces.present.times import moment_after
+    from recollect.faces.present.names import moment_after
 
     began = datetime(2024, 3, 15, 22, 47).astimezone()
     assert moment_after(began, began) == "22:47"

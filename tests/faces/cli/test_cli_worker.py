@@ -17,8 +17,8 @@ import recollect
 from recollect.derive.tasks.queue import CONVERSATION
 from recollect.derive.worker import Done
 from recollect.engines.sqlite.engine import SQLiteStore
-from recollect.faces.present.working import task_counts
-from recollect.memory import Memory
+from recollect.faces.present.status import task_counts
+from recollect.memory.upkeep import Upkeep
 from recollect.record import Namespace
 from recollect.store import Space
 from tests.faces.conftest import CommandLine
@@ -60,12 +60,12 @@ def test_a_worker_does_what_is_left_to_do_in_all_namespaces(run: CommandLine) ->
 def test_an_interrupted_worker_does_not_say_that_nothing_is_left(
     run: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def work(self: Memory, *, stop: Event, **_: object) -> Done:
+    def work(self: Upkeep, *, stop: Event, **_: object) -> Done:
         stop.set()
         return Done()
 
     run("remember", "The spare key is with Ana")
-    monkeypatch.setattr(Memory, "work", work)
+    monkeypatch.setattr(Upkeep, "work", work)
     ran = run("worker", "--once")
     assert (ran.code, ran.out) == (130, "")
     assert "To continue: recollect worker --once" in ran.err

@@ -12,7 +12,7 @@ import pytest
 
 from recollect.faces.cli.commands.search import _GROUPS, _KINDS, _ROLES, _SORTS
 from recollect.faces.cli.help import completions
-from recollect.faces.cli.options import _MODES
+from recollect.faces.cli.parser import _MODES
 from recollect.faces.present.names import source_label
 from recollect.importers.registry import READERS
 from recollect.search.query import request

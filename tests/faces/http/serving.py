@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import HttpServer, listen
 from recollect.memory import Memory

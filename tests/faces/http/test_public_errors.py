@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from recollect.errors import ImportProblem, InvalidInput, ModelError, RecollectError, StoreError
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Served
 from recollect.memory.settings import load_settings, places
 from tests.faces.http.serving import serving
 from tests.faces.rest.conftest import events, serve

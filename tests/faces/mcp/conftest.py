@@ -16,8 +16,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 import recollect
-from recollect.faces.mcp.links import ResourceLinks
 from recollect.faces.mcp.server import build_server
+from recollect.faces.mcp.tools.base import ResourceLinks
 from recollect.memory import Memory
 
 #: Both eras of the protocol: a handshake (to 2025-11-25), and each request for itself (from 2026-07-28).
@@ -82,8 +82,7 @@ def of_program(parameters: StdioServerParameters, asked: Asked[T], *, mode: str 
 @pytest.fixture
 def listening(tmp_path: Path) -> Iterator[Callable[..., str]]:
     """Starts a server on a free port of the loopback: `listening(memory, token="")` gives its address."""
-    from recollect.faces.http.memories import Memories
-    from recollect.faces.http.served import Served
+    from recollect.faces.http.scope import Memories, Served
     from recollect.faces.server.app import build
     from recollect.faces.server.server import HttpServer, listen
     from recollect.memory.settings import load_settings, places

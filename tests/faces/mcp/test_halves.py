@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollect
-from recollect.faces.mcp.halves import whole
+from recollect.faces.mcp.stdio import whole
 from tests.faces.mcp.conftest import program
 from tests.faces.mcp.test_stdio import _HELLO, _READY, _request, _spoken
 from tests.properties import examples

@@ -9,8 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import recollect
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.server.app import build
 from recollect.memory.settings import load_settings, own_places
 from tests.faces.conftest import CommandLine

@@ -11,7 +11,7 @@ import pytest
 
 import recollect
 from recollect.faces.present.views import VIEWS, as_json
-from recollect.faces.rest.schema import schema
+from recollect.faces.rest.openapi import schema
 from recollect.memory import Memory
 
 PACKAGE = Path(__file__).resolve().parents[3] / "recollect"

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 import recollect
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import HttpServer, listen
 from recollect.memory import Memory

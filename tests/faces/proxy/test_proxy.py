@@ -287,8 +287,8 @@ def test_an_upstream_that_is_not_there(proxy: Proxy, tmp_path: Path) -> None:
 
 
 def test_the_memorys_own_calls_do_not_pass(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recollect.models.language.base import LanguageModelError
     from recollect.models.language.choose import open_model
-    from recollect.models.language.errors import LanguageModelError
     from recollect.models.language.talk import Said, Talk, talking
 
     monkeypatch.setenv("OPENAI_BASE_URL", f"{proxy.address}/v1")

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from recollect.gateway.events import Events
-from recollect.gateway.talk import Heard
+from recollect.gateway.talk import HeardAnswer
 from recollect.gateway.wires import COMPLETIONS, MESSAGES, RESPONSES, Wire
 from recollect.record import Kind
 from tests.faces.proxy.conftest import Proxy
@@ -36,7 +36,7 @@ def _pieces(raw: bytes, size: int) -> Iterator[bytes]:
 def test_calls_are_heard_whole_wherever_the_stream_is_cut(path: str, wire: Wire, size: int, line_end: bytes) -> None:
     told = Says("I look at both. 🐕", calls=_CALLS)
     raw = b"".join(_events(path, told)).replace(b"\n", line_end)
-    heard, events = Heard(), Events()
+    heard, events = HeardAnswer(), Events()
     for piece in _pieces(raw, size):
         for event in events.feed(piece):
             wire.hear(event, heard)

@@ -13,8 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import recollect
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.server.app import build
 from recollect.memory.settings import load_settings, places
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from recollect.faces.http import events as streams
-from recollect.faces.http.events import Gone, Tell
+from recollect.faces.http import answers as streams
+from recollect.faces.http.answers import Gone, Tell
 from recollect.faces.rest.routes import upkeep
 from tests.faces.rest.conftest import events, serve
 from tests.models.language.conftest import model_of

@@ -10,8 +10,7 @@ from fastapi.testclient import TestClient
 
 import recollect
 from recollect.errors import StoreError
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import listen
 from recollect.memory.settings import load_settings, places
@@ -34,7 +33,7 @@ def test_a_shutdown_closes_the_memories(tmp_path: Path) -> None:
 
 
 def test_a_handle_that_nobody_asked_for_lately_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.faces.http.memories._MOST", 2)
+    monkeypatch.setattr("recollect.faces.http.scope._MOST", 2)
     memories = Memories(recollect.open(tmp_path / "memory.db", background=False))
     first = memories.of("n/0")
     for number in range(3):

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 import recollect
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Served
 from recollect.faces.server import server as listening
 from tests.faces.http.serving import serving
 

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 import recollect
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Served
 from recollect.faces.server.guard import _Buckets
 from tests.faces.http.serving import serving
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.errors import RequestRejected
+from recollect.models.language.base import Completion, Request, RequestRejected, Usage
 from recollect.models.language.talk import Said, Spoken, Talk
-from recollect.models.language.usage import Usage
 
 
 class SlowModel:

@@ -16,8 +16,7 @@ import pytest
 from starlette.requests import Request
 
 import recollect
-from recollect.faces.http.memories import Memories
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import Memories, Served
 from recollect.faces.server.app import build
 from recollect.faces.server.server import HttpServer, listen
 from recollect.faces.web.page import asset

@@ -12,7 +12,7 @@ from recollect import InvalidInput
 from recollect.derive.topics.reading import Topic
 from recollect.faces.web.pages.timeline import CalendarSpan, narrow_drawing, wide_drawing
 from recollect.faces.web.views.graph_layout import ENTITY_GROUPS, LayoutNode, SavedPositions, lay_out
-from recollect.memory.timeline import Band, Timeline, TopicMonth
+from recollect.memory.knowledge import Band, Timeline, TopicMonth
 from recollect.record import NodeId
 from tests.properties import examples
 

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from recollect.errors import ImportProblem
-from recollect.importers.documents.base import Contents
 from recollect.importers.documents.html import Html
 from recollect.importers.documents.markdown import Markdown, headings
 from recollect.importers.documents.pdf import Pdf
-from recollect.importers.documents.plain import PlainText
+from recollect.importers.documents.plain import Contents, PlainText
 from recollect.record import Document, NodeId
 from recollect.record.tree import outline, place_in
 from tests.ingest.documents.pdf_files import pdf

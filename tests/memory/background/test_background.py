@@ -15,11 +15,20 @@ import pytest
 
 import recollect
 from recollect.errors import InvalidInput
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import task_counts
 from recollect.memory.background import process as background
-from recollect.memory.background.lock import Lock, Taken, holder, is_working, lock_file, ring, rung
-from recollect.memory.background.process import _is_python, environment_of
-from recollect.memory.background.starter import Starter
+from recollect.memory.background.process import (
+    Lock,
+    Starter,
+    Taken,
+    _is_python,
+    environment_of,
+    holder,
+    is_working,
+    lock_file,
+    ring,
+    rung,
+)
 from recollect.memory.settings import own_places
 from recollect.runtime.files import read_address
 from tests.faces.terminal import COMMAND
@@ -30,7 +39,7 @@ pytestmark = pytest.mark.slow
 _HOLDS = """
 import sys, time
 from pathlib import Path
-from recollect.memory.background.lock import Lock
+from recollect.memory.background.process import Lock
 with Lock(Path(sys.argv[1])):
     time.sleep(60)
 """
@@ -134,7 +143,7 @@ def test_none_is_left_where_it_is_not_wanted(place: Path, monkeypatch: pytest.Mo
 
 
 def test_a_handle_that_stays_open_leaves_one_after_some_seconds(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.memory.background.starter._AFTER", 0.3)
+    monkeypatch.setattr("recollect.memory.background.process._AFTER", 0.3)
     with recollect.open(place) as memory:
         memory.store_message("one", conversation_id="c")
         assert workers(place) == []
@@ -297,7 +306,7 @@ def test_nothing_that_goes_wrong_reaches_who_writes(
         raise InvalidInput("config.toml: unknown setting")
 
     with monkeypatch.context() as patch:
-        patch.setattr("recollect.memory.background.starter.load_settings", broken)
+        patch.setattr("recollect.memory.background.process.load_settings", broken)
         written(place, "one")
     monkeypatch.setattr("recollect.memory.background.process._SHELL", str(tmp_path / "no shell"))
     starter = Starter(place, embedder="static", durable=True, wanted=True)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from recollect.errors import ModelError
-from recollect.models.embedding.folder import OnnxFolder, identity, open_folder, pool
-from recollect.models.embedding.minilm import MiniLM
-from recollect.models.embedding.packaged import packaged
+from recollect.models.embedding.base import packaged
+from recollect.models.embedding.encoder import MiniLM, OnnxFolder, identity, open_folder, pool
 
 TEXTS = ["Where did we go last summer?", "", "tax " * 600]
 
@@ -41,7 +40,7 @@ def test_its_name_changes_with_the_model(folder):
 
 
 def test_token_states_are_pooled_where_the_model_gives_no_sentence(folder, monkeypatch):
-    monkeypatch.setattr("recollect.models.embedding.folder._wanted_output", lambda *_: "token_embeddings")
+    monkeypatch.setattr("recollect.models.embedding.encoder._wanted_output", lambda *_: "token_embeddings")
     pooled = OnnxFolder(folder, folder / "onnx" / "model.onnx").embed(TEXTS[:1])
     np.testing.assert_allclose(pooled, MiniLM().embed(TEXTS[:1]), atol=1e-3)
 

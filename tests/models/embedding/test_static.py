@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import ModelError
-from recollect.models.embedding import packaged, static
+from recollect.models.embedding import base, static
 from recollect.models.embedding.base import unit_rows
 from recollect.models.embedding.static import StaticEmbedder
 from recollect.models.embedding.tokenizer import UNKNOWN, WordPieces
@@ -94,8 +94,8 @@ def test_threads_may_share_it(embedder):
 @pytest.mark.parametrize("left", [0, 60, 5_000])
 def test_a_damaged_table_is_a_model_error(tmp_path, monkeypatch, left):
     damaged = tmp_path / "static.npy"
-    damaged.write_bytes(packaged.packaged("static-reg-int8.npy").read_bytes()[:left])
-    monkeypatch.setattr(packaged, "packaged", lambda name: damaged)
+    damaged.write_bytes(base.packaged("static-reg-int8.npy").read_bytes()[:left])
+    monkeypatch.setattr(base, "packaged", lambda name: damaged)
     with pytest.raises(ModelError, match="damaged"):
         static._table.__wrapped__()
 

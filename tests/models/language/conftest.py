@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from recollect.models.language.anthropic import AnthropicModel
-from recollect.models.language.base import Prompt, Request
+from recollect.models.language.base import Price, Prompt, Request
 from recollect.models.language.openai import OpenAIModel
-from recollect.models.language.prices import Price
 from tests.models.language.wire_server import WireServer, wire_server
 
 SCHEMA = {

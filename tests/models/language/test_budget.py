@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -10,12 +11,23 @@ from typing import Any
 
 import pytest
 
-from recollect.derive.tasks.base import Retry
-from recollect.models.language.base import Completion, Request
+import recollect
+from recollect.derive.tasks.base import Effects, Retry, Setting
+from recollect.derive.tasks.runs import backlog
+from recollect.models.language.base import (
+    BudgetHeld,
+    BudgetSpent,
+    Completion,
+    ModelNotReady,
+    ModelUnreachable,
+    Price,
+    Request,
+    Usage,
+    WrongAnswer,
+)
 from recollect.models.language.budget import FILE, Estimate, Limits, Metered, SpendingLog, estimate, metered, most_usage
-from recollect.models.language.errors import BudgetHeld, BudgetSpent, ModelNotReady, ModelUnreachable, WrongAnswer
-from recollect.models.language.prices import Price
-from recollect.models.language.usage import Usage
+from recollect.models.language.prompts import request
+from recollect.store import Change, Task, View
 from tests.models.language.conftest import GOOD, PROMPT, REQUEST
 
 PRICE = Price(1.0, 5.0)
@@ -243,3 +255,62 @@ def test_one_model_for_many_namespaces_is_counted_apart_and_bounded_together(tmp
     assert [row.calls for row in rex.spent()] == [2]
     assert sum(row.calls for row in [*rex.spent(), *luna.spent()]) <= 6
     assert meter.spent() == []
+
+
+# A backlog's cost is told before it is worked off, from the messages themselves, and nothing is asked for it.
+
+
+class Asking:
+    kind = "ask"
+
+    def request(self, view: View, task: Task) -> Request | None:
+        return request("l1", "word " * 1_000) if task.payload else None
+
+    def apply(self, view: View, task: Task, answer: Completion, setting: Setting) -> Effects:
+        raise AssertionError
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Metered:
+    ledger = SpendingLog(tmp_path / "spending.db")
+    return Metered(Counting(), ledger, Limits(calls=10), price=Price(1, 5), store="s", namespace="n")
+
+
+def talk(memory: recollect.Memory, lines: Sequence[str]) -> None:
+    first = memory.store_message(lines[0])
+    for number, line in enumerate(lines[1:], 1):
+        role = "assistant" if number % 2 else "user"
+        memory.store_message(line, role, conversation_id=first.conversation_id)
+
+
+def test_messages_that_wait_are_told_with_about_what_they_will_take(tmp_path: Path, model: Metered) -> None:
+    with recollect.open(tmp_path / "memory.db") as memory:
+        for _ in range(3):
+            talk(memory, ["word " * 100] * 48)
+        found = backlog(memory.handle.space, [], model)
+    assert (found.requests, found.conversations, found.messages) == (0, 3, 144)
+    # facts, entities, tactical summaries, a block of them, the conversation; a day, a week and a month
+    assert found.estimate.calls == 3 * (3 + 3 + 3 + 1 + 1) + 3
+    assert 3 * 144 * 100 < found.estimate.input_tokens < 3 * 144 * 100 * 3
+    assert found.estimate.cost is not None
+    assert found.estimate.days == 4
+    assert isinstance(model._model, Counting)
+    assert model._model.asked == 0
+
+
+def test_requests_that_are_due_are_told_as_they_are(tmp_path: Path, model: Metered) -> None:
+    with recollect.open(tmp_path / "memory.db") as memory:
+        tasks = [Task(id=memory.handle.ids(), kind="ask", payload=payload) for payload in (b"1", b"2", b"")]
+        memory.handle.space.write(Change(tasks=tasks))
+        found = backlog(memory.handle.space, [Asking()], model)
+    assert (found.requests, found.messages, found.estimate.calls) == (2, 0, 2)
+    assert found.estimate == model.estimate([request("l1", "word " * 1_000)] * 2)
+
+
+def test_what_was_only_pasted_called_or_deleted_costs_nothing(tmp_path: Path, model: Metered) -> None:
+    with recollect.open(tmp_path / "memory.db") as memory:
+        first = memory.store_message("Hello")
+        memory.store_message("x" * 100_000, "tool", conversation_id=first.conversation_id, kind="tool")
+        memory.delete(first.id)
+        found = backlog(memory.handle.space, [], model)
+    assert (found.messages, found.estimate.calls, found.estimate.cost) == (0, 0, 0.0)

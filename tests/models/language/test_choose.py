@@ -12,9 +12,9 @@ import pytest
 import recollect
 from recollect.errors import InvalidInput, ModelError
 from recollect.memory.settings import load_settings, places
+from recollect.models.language.base import BudgetSpent, Price, price
+from recollect.models.language.budget import FILE
 from recollect.models.language.choose import open_model, split_spec
-from recollect.models.language.errors import BudgetSpent
-from recollect.models.language.prices import FILE, Price, price
 from recollect.models.language.prompts import request
 from tests.models.language.wire_server import WireServer, says
 
@@ -52,7 +52,7 @@ def test_a_model_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyP
         return None if name == "anthropic" else util.find_spec(name, *more)
 
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    monkeypatch.setattr("recollect.models.language.streaming.find_spec", found)
+    monkeypatch.setattr("recollect.models.language.talk.find_spec", found)
     with pytest.raises(ModelError, match=r"pip install \"recollect\[anthropic\]\""):
         open_model("anthropic:claude-haiku-5-5")
     assert open_model("anthropic:claude-haiku-5-5", check=False) is not None

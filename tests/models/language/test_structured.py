@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.models.language.errors import BadAnswer, HugeAnswer, WrongAnswer
+from recollect.models.language.base import NOTHING_USED, BadAnswer, HugeAnswer, WrongAnswer
 from recollect.models.language.structured import Reply, check, most_characters, read_answer, wire_schema
-from recollect.models.language.usage import NOTHING_USED
 from tests.models.language.conftest import GOOD, SCHEMA
 
 JSON = st.recursive(

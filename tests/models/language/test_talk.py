@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from recollect.models.language.base import Completion, Request
-from recollect.models.language.budget import Limits, metered
-from recollect.models.language.errors import (
+from recollect.models.language.base import (
     BudgetSpent,
+    Completion,
     CutAnswer,
     EmptyAnswer,
     HugeAnswer,
@@ -22,7 +21,9 @@ from recollect.models.language.errors import (
     ModelTimeout,
     ModelUnreachable,
     RateLimited,
+    Request,
 )
+from recollect.models.language.budget import Limits, metered
 from recollect.models.language.talk import Call, Result, Said, Spoken, Talk, TalkingModel, Tool, talking
 from tests.models.language.conftest import model_of
 from tests.models.language.wire_server import Says, WireServer

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recollect.models.language.base import estimated_tokens
 from recollect.models.language.transcript import Material, TranscriptEntry, material, transcript
-from recollect.models.language.usage import estimated_tokens
 from recollect.record import Message, NodeId, Role
 
 WHEN = datetime(2025, 3, 2, 10, 20, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 
 from recollect.errors import InvalidInput, ModelError
 from recollect.models.language.anthropic import AnthropicModel
-from recollect.models.language.errors import (
+from recollect.models.language.base import (
     BrokenAnswer,
     CutAnswer,
     EmptyAnswer,

@@ -14,7 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.helper import make_node, make_tensor_value_info
 
-from recollect.models.embedding.packaged import packaged
+from recollect.models.embedding.base import packaged
 
 _FIRST_WORD = 1_990  # pieces below are signs, letters and special tokens
 

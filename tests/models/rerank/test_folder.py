@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import ModelError
-from recollect.models.embedding.packaged import packaged
+from recollect.models.embedding.base import packaged
 from recollect.models.rerank.folder import open_folder
 from tests.models.rerank.cross_encoder import write_cross_encoder
 

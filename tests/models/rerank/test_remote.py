@@ -9,9 +9,8 @@ import pytest
 
 from recollect.errors import InvalidInput, ModelError
 from recollect.models.rerank.choose import KEY as VARIABLE
-from recollect.models.rerank.choose import open_reranker, read_reranker
-from recollect.models.rerank.lazy import PAUSE, LazyReranker
-from recollect.models.rerank.remote import RemoteReranker, read_scores
+from recollect.models.rerank.choose import PAUSE, LazyReranker, open_reranker, read_reranker
+from recollect.models.rerank.folder import RemoteReranker, read_scores
 from tests.models.rerank.rerank_server import KEY, RerankServer, rerank_server
 
 QUESTION, TEXTS = "blue heron fish", ["no bird", "blue heron", "blue heron fish", " "]

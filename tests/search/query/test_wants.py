@@ -34,8 +34,6 @@ Rule = Callable[[str], bool]
         (wants.is_how_to, "What are some knots for beginners"),
         (wants.is_how_to, "I'm looking for a rope"),
         (wants.is_how_to, "Could you please write a list"),
-        (wants.asks_ever, "have I finished the hull"),
-        (wants.asks_ever, "was I ever there"),
     ],
 )
 def test_a_rule_knows_its_questions(rule: Rule, text: str) -> None:
@@ -52,7 +50,6 @@ def test_a_rule_knows_its_questions(rule: Rule, text: str) -> None:
         (wants.wants_summary, "the summer house"),
         (wants.is_how_to, "How should I have known what you suggested"),
         (wants.is_how_to, "I want to know how many boats there are"),
-        (wants.asks_ever, "everyone rows"),
     ],
 )
 def test_a_rule_leaves_other_questions_alone(rule: Rule, text: str) -> None:
@@ -69,7 +66,6 @@ def pairs() -> list[tuple[Rule, Rule]]:
         (wants.asks_assistant, ranker.asks),
         (wants.wants_summary, lambda text: bool(ranker.SUMM.search(text))),
         (wants.is_how_to, qa.howto),
-        (wants.asks_ever, lambda text: bool(qa.EVER.search(text))),
     ]
 
 

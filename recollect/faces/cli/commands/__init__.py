@@ -60,17 +60,17 @@ def load(name: str) -> Command:
     return command
 
 
-def meant(word: str) -> str:
+def command_named(word: str) -> str:
     """The command that is meant. Raises WrongUsage."""
     if word in SUMMARIES:
         return word
     from difflib import get_close_matches
 
-    from recollect.faces.cli.invocation import typed
+    from recollect.faces.cli.invocation import shell_quoted
 
     near = get_close_matches(word, SUMMARIES, 1)
     advice = f" Did you mean {near[0]}?" if near else ""
-    hint = f"To look for the word: {PROGRAM} search {typed(word)}"
+    hint = f"To look for the word: {PROGRAM} search {shell_quoted(word)}"
     raise WrongUsage(f'No command "{word}".{advice}', hint=hint)
 
 

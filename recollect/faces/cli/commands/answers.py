@@ -6,16 +6,26 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recollect.answer.ask import NO_QUESTION
 from recollect.answer.research import NO_QUESTION as NOTHING_TO_RESEARCH
 from recollect.errors import InvalidInput
-from recollect.faces.cli.commands.search import told_empty
+from recollect.faces.cli.commands.search import print_empty_hint
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import FILTERS, IN, MODE, MODEL, NO_BACKGROUND, period, words_of
 from recollect.faces.cli.output import Output, harmless
-from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.cli.parser import (
+    FILTERS,
+    IN,
+    MODE,
+    MODEL,
+    NO_BACKGROUND,
+    Arguments,
+    Command,
+    Option,
+    one_of,
+    period,
+    whole,
+    words_of,
+)
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
@@ -28,7 +38,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def tell_destination(run: Invocation, spec: str, what: str = "this question") -> None:
+def print_destination(run: Invocation, spec: str, what: str = "this question") -> None:
     """Says what is sent where, before it is; where nobody chose a model and a key was found, how to choose one."""
     import os
 
@@ -45,7 +55,9 @@ def tell_destination(run: Invocation, spec: str, what: str = "this question") ->
         out.note(out.dim(f"{variable} is not used unasked. To have a model answer: recollect config model {found}"))
 
 
-def told(out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]) -> tuple[T, bool]:
+def print_stream(
+    out: Output, events: Generator[object, None, None], other: Callable[[object], T | None]
+) -> tuple[T, bool]:
     """Prints words as they come. `other` is given every other event, and makes the end of one; returns that, and
     whether its words were shown. The events are closed, so that what is under way lets go while the memory is open.
     """
@@ -111,11 +123,13 @@ def ask(
     environment is not used unasked. Without a model the answer is an extract, in the words of your conversations, and
     nothing leaves this machine. Exit code 1: your conversations do not say.
     """
+    from recollect.answer.ask import NO_QUESTION
+
     asked = words_of(question, NO_QUESTION)
     period(since, until, before)  # what is wrong with them is told in the words of the options
     spec = run.answering_model(model)
     memory, out = run.existing_memory(), run.out
-    tell_destination(run, spec)
+    print_destination(run, spec)
     from recollect.search.query.request import Filters
 
     filters = Filters.of(source=source, since=since, until=until, before=before, conversation=in_, mode=mode)
@@ -133,8 +147,8 @@ def _told(run: Invocation, events: Generator[AskEvent, None, None]) -> AskAnswer
     from recollect.answer.results import AskAnswer
 
     out = run.out
-    answer, said = told(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
-    if not said and not answer.known and told_empty(run):
+    answer, said = print_stream(out, events, lambda event: event if isinstance(event, AskAnswer) else None)
+    if not said and not answer.known and print_empty_hint(run):
         return answer
     out.line() if said else out.line(harmless(answer.text))
     for citation in answer.citations:
@@ -229,7 +243,7 @@ def research(
     asked = words_of(question, None if resume else NOTHING_TO_RESEARCH)
     spec = run.answering_model(model)
     memory = run.existing_memory()
-    tell_destination(run, spec)
+    print_destination(run, spec)
     options: dict[str, Any] = {"rounds": rounds, "calls": calls, "tokens": tokens, "seconds": seconds}
     if resume:
         options["resume"], asked = asked or True, ""
@@ -266,8 +280,8 @@ def _told_research(run: Invocation, events: Generator[ReportEvent, None, None]) 
             out.note(out.dim(harmless(f"{event.name}: {event.detail}")))
         return event if isinstance(event, Report) else None
 
-    report, said = told(out, events, tell)
-    if not said and not report.known and told_empty(run):
+    report, said = print_stream(out, events, tell)
+    if not said and not report.known and print_empty_hint(run):
         return report
     out.line() if said else out.line(harmless(report.text))
     hint = f"saved: recollect show {short(report.id)}" if report.known else ""

@@ -7,23 +7,19 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from recollect.errors import InvalidInput, NotFound, StoreBusy, StoreError
-from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import limit
+from recollect.faces.cli.invocation import Invocation, interrupted, on_interrupt, progress
 from recollect.faces.cli.output import Output, padded
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.cli.progress import interrupted, on_interrupt, progress
-from recollect.faces.present.indexed import index_state
-from recollect.faces.present.names import short
+from recollect.faces.cli.parser import Arguments, Command, Option, limit, whole
+from recollect.faces.present.names import moment_after, number, percent, short
 from recollect.faces.present.results import TaskView
-from recollect.faces.present.times import moment_after, number, percent
+from recollect.faces.present.status import index_state, task_counts
 from recollect.faces.present.views import as_json
-from recollect.faces.present.working import task_counts
 from recollect.record import utc_now
 
 if TYPE_CHECKING:
     from recollect.derive.tasks.runs import Backlog
     from recollect.derive.worker import Done
-    from recollect.faces.cli.progress import Report
+    from recollect.faces.cli.invocation import Report
     from recollect.memory import Memory
     from recollect.store import IndexInfo, Task
 
@@ -119,7 +115,7 @@ def embed(run: Invocation, limit: int | None = None) -> int:
     A small model that comes with the package reads every message once, newest first. You can search meanwhile, and
     interrupt it at any time: the next run continues where this one stopped.
     """
-    from recollect.faces.present.indexed import is_missing
+    from recollect.faces.present.status import is_missing
 
     memory = run.existing_memory()
     if is_missing(memory.upkeep.index(), memory.upkeep.stats().messages):
@@ -144,7 +140,7 @@ EMBED = Command(
 )
 
 
-def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
+def print_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> None:
     """Notes what is about to be asked, where anything is."""
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     if found is not None and found.estimate.calls and not run.json:
@@ -152,7 +148,7 @@ def tell_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> 
             run.out.note(line)
 
 
-def show_backlog(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
+def print_dry_run(run: Invocation, memory: Memory, namespaces: Sequence[str]) -> int:
     """Prints what would be asked; returns the exit code."""
     found = memory.upkeep.backlog(namespaces=namespaces) if namespaces else None
     out = run.out
@@ -211,7 +207,7 @@ def work_advice(run: Invocation, tasks: Mapping[str, int], *, working: bool) -> 
 
 def is_at_work(run: Invocation) -> bool:
     """Whether a worker is at work on this store, on this machine."""
-    from recollect.memory.background.lock import is_working
+    from recollect.memory.background.process import is_working
 
     return is_working(run.store, run.places.state)
 
@@ -247,8 +243,8 @@ def worker(
     if dry_run and rebuild:
         raise InvalidInput("--dry-run cannot be combined with --rebuild.", hint="Leave out one of them.")
     if dry_run:
-        return show_backlog(run, memory, wanted)
-    tell_backlog(run, memory, wanted)
+        return print_dry_run(run, memory, wanted)
+    print_backlog(run, memory, wanted)
     with _alone(run), interrupted() as told, _progress(run) as report:
         if not once and not run.json:
             run.out.note("Working. Ctrl-C to stop.")
@@ -285,7 +281,7 @@ def _stop(run: Invocation) -> int:
 @contextmanager
 def _alone(run: Invocation) -> Iterator[None]:
     """No worker is started in the background meanwhile. One that is there already stays: they share the work."""
-    from recollect.memory.background.lock import AVAILABLE, Lock, Taken, lock_file
+    from recollect.memory.background.process import AVAILABLE, Lock, Taken, lock_file
 
     with ExitStack() as stack:
         if AVAILABLE:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from recollect.context.settings import LEAST_TOKENS
 from recollect.errors import InvalidInput, NotFound, RecollectError
-from recollect.faces.cli.commands.answers import tell_destination, told
+from recollect.faces.cli.commands.answers import print_destination, print_stream
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import MODE, MODEL, NO_BACKGROUND, words_of
 from recollect.faces.cli.output import harmless
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.present.names import short, speaker, titled
-from recollect.faces.present.times import day
+from recollect.faces.cli.parser import MODE, MODEL, NO_BACKGROUND, Arguments, Command, Option, whole, words_of
+from recollect.faces.present.names import day, short, speaker, titled
 
 if TYPE_CHECKING:
     from recollect.answer.evidence import SourcePassage
@@ -63,13 +61,13 @@ def chat(
     talk = ChatRun(run, memory, asked, _conversation(run, memory, in_, new=new))
     if text:
         question = words_of(text)
-        tell_destination(run, spec)
+        print_destination(run, spec)
         talk.once(question)
         return 0
     if run.json:
         raise InvalidInput("--json answers one question.", hint='Give it: recollect chat "…" --json')
     if spec or not run.chose_model:
-        tell_destination(run, spec, "what you type")
+        print_destination(run, spec, "what you type")
     if not spec:
         run.out.note(run.out.dim("No language model is set: you get the messages that may answer."))
     talk.tell_where()
@@ -165,7 +163,7 @@ class ChatRun:
                 out.note(out.dim(harmless(f"({event.name} {' '.join(event.arguments.split())[:80]})")))
             return event if isinstance(event, ChatAnswer) else None
 
-        answer, said = told(out, stream, tell)
+        answer, said = print_stream(out, stream, tell)
         self._tell(answer, said=said)
 
     def _tell(self, answer: ChatAnswer, *, said: bool) -> None:

@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from recollect.errors import ImportProblem, InvalidInput
-from recollect.faces.cli.commands.background import tell_backlog
-from recollect.faces.cli.invocation import Invocation, typed
-from recollect.faces.cli.options import NO_BACKGROUND, words_of
+from recollect.faces.cli.commands.background import print_backlog
+from recollect.faces.cli.invocation import SAVED, Invocation, on_interrupt, progress, reading, shell_quoted
 from recollect.faces.cli.output import Output, cell_len, harmless
-from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage
-from recollect.faces.cli.progress import on_interrupt, progress
-from recollect.faces.present.indexed import index_state, is_complete, is_missing, quality_state
-from recollect.faces.present.names import short
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import day, number, span
+from recollect.faces.cli.parser import NO_BACKGROUND, Arguments, Command, Option, WrongUsage, words_of
+from recollect.faces.present.names import day, number, short, span
+from recollect.faces.present.status import index_state, is_complete, is_missing, pause_words, quality_state
 from recollect.faces.present.views import as_json
 from recollect.record import RoleName, utc_now
 
@@ -109,24 +105,15 @@ def _import(
 def _tell_what_it_will_cost(run: Invocation) -> None:
     """Where a language model is set for what follows in the background."""
     if run.settings.background_model and run.leaves_worker:
-        tell_backlog(run, run.memory(), [run.memory().namespace])
+        print_backlog(run, run.memory(), [run.memory().namespace])
 
 
 def _run(run: Invocation, paths: Sequence[str], format_name: str | None, *, again: bool, found: bool) -> ImportReport:
-    from recollect.ingest.importing import Progress
     from recollect.watching.exclusions import KeepingOut
 
-    with (
-        on_interrupt("What was imported is saved; run it again to continue."),
-        progress(run.out, "Reading") as report,
-    ):
-
-        def told(p: Progress) -> None:
-            words = f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}"
-            report(p.read, p.total, words)
-
-        wanted = KeepingOut.own(run.settings.leave_out) if found else None
-        return run.memory().import_file(*paths, format=format_name, again=again, progress=told, wanted=wanted)
+    wanted = KeepingOut.own(run.settings.leave_out) if found else None
+    with reading(run.out) as report:
+        return run.memory().import_file(*paths, format=format_name, again=again, progress=report, wanted=wanted)
 
 
 def _found_here() -> list[FoundSource]:
@@ -153,7 +140,7 @@ def _what_is_found(run: Invocation) -> int:
         out.line("Nothing to import was found: no Claude Code or Codex sessions, no export in the downloads.")
         out.line(out.hint("To import something else: recollect import PATH"))
     else:
-        out.line(out.bold("FoundSource on this machine:"))
+        out.line(out.bold("Found on this machine:"))
         rows = [
             (f"  {one.label:<12} {number(one.files, 'file'):>12}   newest {day(one.newest):<12}", str(one.path))
             for one in found
@@ -162,7 +149,7 @@ def _what_is_found(run: Invocation) -> int:
         for facts, path in rows:
             out.line(f"{facts}  {path}" if fits else f"{facts.rstrip()}\n    {path}")
         out.line(out.hint("Import all of it:  recollect import --found"))
-        out.line(out.hint(f"Or one of it:      recollect import {typed(str(found[0].path))}"))
+        out.line(out.hint(f"Or one of it:      recollect import {shell_quoted(str(found[0].path))}"))
     return 0 if found else 1
 
 
@@ -334,12 +321,9 @@ _DOCUMENTS_SHOWN = 10  # names of files that are gone
 
 def import_documents(run: Invocation, paths: Sequence[str], *, all_problems: bool, again: bool) -> int:
     """`recollect import --documents`. Raises ImportProblem where nothing can be read."""
-    with (
-        on_interrupt("What was imported is saved; run it again to continue."),
-        progress(run.out, "Reading") as told,
-    ):
+    with on_interrupt(SAVED), progress(run.out, "Reading") as bar:
         report = run.memory().import_documents(
-            *paths, again=again, progress=lambda p: told(p.done, p.total, harmless(p.name))
+            *paths, again=again, progress=lambda p: bar(p.done, p.total, harmless(p.name))
         )
     run.state.remember_import(utc_now(), report.problems)
     if report.nothing:

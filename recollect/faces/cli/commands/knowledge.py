@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from recollect.faces.cli.commands.search import none_found
+from recollect.faces.cli.commands.search import print_none_yet
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import limit, period
 from recollect.faces.cli.output import harmless, padded
-from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
-from recollect.faces.present.names import short
-from recollect.faces.present.times import day, number
+from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, limit, one_of, period, whole
+from recollect.faces.present.names import day, number, short
 from recollect.text.language import addressed
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ def facts(
     if not run.in_json(lambda: {"facts": found[:limit], "more": len(found) > limit}):
         _print(run.out, found[:limit], more=len(found) > limit, history=history)
         if not found:
-            none_found(run, memory, "No facts match." if words or as_of else "No facts yet.")
+            print_none_yet(run, memory, "No facts match." if words or as_of else "No facts yet.")
     return 0 if found else 1
 
 
@@ -217,7 +215,7 @@ def entities(
     if not run.in_json(lambda: {"entities": found[:limit], "more": len(found) > limit}):
         _print_entities(run, found[:limit], more=len(found) > limit)
         if not found:
-            none_found(run, memory, "No entities match." if type else "No entities yet.")
+            print_none_yet(run, memory, "No entities match." if type else "No entities yet.")
     return 0 if found else 1
 
 

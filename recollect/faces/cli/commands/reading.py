@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.commands.recording import tell_pause
+from recollect.faces.cli.commands.recording import print_pause
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
 from recollect.faces.cli.output import harmless, padded, shortened
-from recollect.faces.cli.parser import Arguments, Command, Option, whole
-from recollect.faces.present.names import is_hit_number, short, source_label, titled
-from recollect.faces.present.pausing import pause_words
+from recollect.faces.cli.parser import BEFORE, SINCE, SOURCE, UNTIL, Arguments, Command, Option, period, whole
+from recollect.faces.present.names import day, is_hit_number, percent, short, size, source_label, titled
 from recollect.faces.present.state import LastDocument
-from recollect.faces.present.times import day, percent, size
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import pause_words, task_counts
 from recollect.record import Kind
 
 if TYPE_CHECKING:
@@ -323,7 +320,7 @@ def stats(run: Invocation) -> int:
         run.out.line(f"{name:<18} {value}")
     for name, value in _spent_rows(spent, ledger.spent(memory.location, memory.namespace, today=True)):
         run.out.line(f"{name:<18} {value}")
-    tell_pause(run)
+    print_pause(run)
     return 0
 
 
@@ -346,7 +343,7 @@ def _sum(rows: list[Spent]) -> str:
 
 
 def _rows(facts: dict[str, Any], counts: Counts, index: IndexInfo, dash: str) -> Iterator[tuple[str, str]]:
-    from recollect.faces.present.indexed import index_state
+    from recollect.faces.present.status import index_state
 
     yield "store", facts["store"] + (f" ({size(facts['bytes'])})" if facts["bytes"] else "")
     others = [name for name in facts["namespaces"] if name != facts["namespace"]]

@@ -7,27 +7,23 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, RecollectError, StoreBusy
-from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import NO_BACKGROUND
+from recollect.faces.cli.invocation import Invocation, interrupted, reading
 from recollect.faces.cli.output import harmless
-from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.cli.progress import interrupted, on_interrupt, progress
-from recollect.faces.present.names import titled
-from recollect.faces.present.pausing import pause_words, until
-from recollect.faces.present.times import clock, duration, number
+from recollect.faces.cli.parser import NO_BACKGROUND, Arguments, Command, Option
+from recollect.faces.present.names import clock, duration, number, titled
 from recollect.faces.present.views import as_json
 from recollect.record import iso, utc_now
 
 if TYPE_CHECKING:
-    from recollect.faces.cli.setup.edited import Edit
-    from recollect.ingest.conversations import Written
+    from recollect.faces.cli.setup.edited import SettingsEdit
+    from recollect.ingest.conversations import WrittenThreads
     from recollect.ingest.importing import Progress
     from recollect.memory import Memory
     from recollect.watching.hooks import HookEvent
@@ -43,26 +39,22 @@ def followed(run: Invocation) -> Iterator[threading.Event]:
     """Follows the agents' folders in a thread of its own; ended by the event that it gives, at the latest at the end of
     the `with`, which waits for what is being imported. Raises StoreBusy where somebody follows them already.
     """
-    from recollect.watching.exclusions import KeepingOut
-    from recollect.watching.imported_files import ImportedFiles, watched_folders
-    from recollect.watching.watcher import Watcher
+    from recollect.watching.imported_files import watched_folders
 
     stop, watched = threading.Event(), watched_folders((), Path.home(), os.environ)
 
     def follow() -> None:
         try:
             with run.another_memory() as memory:
-                kept = ImportedFiles(run.places.state, run.store, memory.namespace)
-                keeping_out = KeepingOut.own(run.settings.leave_out)
-                Watcher(memory, watched, kept, keeping_out).run(stop, lambda done: _tell_people(run, memory, done))
+                _watcher(run, memory, watched).run(stop, lambda done: _tell_people(run, memory, done))
         except (RecollectError, OSError) as problem:
             run.out.note(f"Sessions are no longer followed: {problem}")
 
-    with alone(run):
+    with only_follower(run):
         thread = threading.Thread(target=follow, name="recollect-watch", daemon=True)
         thread.start()
         if not run.json:
-            run.out.note(f"Following {named(watched)}.")
+            run.out.note(f"Following {folders_named(watched)}.")
         try:
             yield stop
         finally:
@@ -73,13 +65,13 @@ def followed(run: Invocation) -> Iterator[threading.Event]:
 def _tell_people(run: Invocation, memory: Memory, done: Round) -> None:
     """Says what a round came to, unless a program reads what is said: the server's document was all."""
     if not run.json:
-        tell(run, memory, done)
+        print_round(run, memory, done)
 
 
 @contextmanager
-def alone(run: Invocation) -> Iterator[None]:
+def only_follower(run: Invocation) -> Iterator[None]:
     """One of these a store is enough. Raises StoreBusy."""
-    from recollect.memory.background.lock import AVAILABLE, Lock, Taken, holder, lock_file
+    from recollect.memory.background.process import AVAILABLE, Lock, Taken, holder, lock_file
 
     if not AVAILABLE:
         yield
@@ -97,15 +89,15 @@ def alone(run: Invocation) -> Iterator[None]:
         ) from None
 
 
-def named(watched: list[Watched]) -> str:
+def folders_named(watched: list[Watched]) -> str:
     """The folders that are followed, in words."""
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
 
     there = [one for one in watched if one.path.is_dir()] or watched
     return ", ".join(f"{one.label} ({tilde(one.path)})" for one in there)
 
 
-def tell(run: Invocation, memory: Memory, done: Round) -> None:
+def print_round(run: Invocation, memory: Memory, done: Round) -> None:
     """Says what a round came to."""
     out = run.out
     if run.json:
@@ -126,7 +118,7 @@ def tell(run: Invocation, memory: Memory, done: Round) -> None:
         out.note(harmless(f"{failure} It is tried again."))
 
 
-def _brought(memory: Memory, written: Written) -> str:
+def _brought(memory: Memory, written: WrittenThreads) -> str:
     """As in "Fix the login: 3 messages", "12 conversations (10 new): 340 messages"."""
     messages = number(written.messages, "message")
     one = memory.integration.conversation_named(next(iter(written.ids))) if len(written.ids) == 1 else None
@@ -157,7 +149,7 @@ def hooks(run: Invocation, action: str | None = None, project: bool = False, pri
     if action is None:
         return _show(run, path)
     from recollect.faces.cli.setup.edited import edit_of
-    from recollect.faces.cli.setup.own_command import shell_line
+    from recollect.faces.cli.setup.launch import shell_line
     from recollect.watching.hooks import with_hooks, without_hooks
 
     command = shell_line(run.settings, "hooks", "run")
@@ -177,7 +169,7 @@ def _settings_file(*, project: bool) -> Path:
 
 def _show(run: Invocation, path: Path) -> int:
     from recollect.faces.cli.setup.edited import values_in
-    from recollect.faces.present.found import tilde
+    from recollect.faces.present.status import tilde
     from recollect.watching.hooks import EVENTS, events_hooked
 
     told = events_hooked(values_in(path)[1])
@@ -188,16 +180,16 @@ def _show(run: Invocation, path: Path) -> int:
         run.out.line(f"Claude Code calls Recollect: {', '.join(told)} in {tilde(path)}.")
         run.out.line(run.out.hint("To take the hooks out again: recollect hooks remove"))
     else:
-        some = f"only at {', '.join(told)}" if told else "not yet"
-        run.out.line(f"Claude Code calls Recollect: {some} ({tilde(path)}).")
+        state = f"installed only for {', '.join(told)}" if told else "not installed"
+        run.out.line(f"Hooks are {state} ({tilde(path)}).")
         run.out.line(run.out.hint("To see what would be written: recollect hooks install --print"))
         run.out.line(run.out.hint("To write it:                  recollect hooks install"))
     return 0
 
 
-def _apply(run: Invocation, edit: Edit, action: str, *, write: bool) -> int:
-    from recollect.faces.cli.setup.files import write_keeping
-    from recollect.faces.present.found import tilde
+def _apply(run: Invocation, edit: SettingsEdit, action: str, *, write: bool) -> int:
+    from recollect.faces.cli.setup.edited import write_keeping
+    from recollect.faces.present.status import tilde
 
     changes = edit.changes
     copy = write_keeping(edit.path, edit.before, edit.after, utc_now()) if write and changes else None
@@ -275,12 +267,10 @@ def _take_in(run: Invocation, event: HookEvent) -> None:
     """
     from recollect.memory.background.process import environment_of, leave_behind
     from recollect.watching.exclusions import KeepingOut
-    from recollect.watching.imported_files import ImportedFiles, Watched
-    from recollect.watching.watcher import Watcher
+    from recollect.watching.imported_files import Watched
 
     folder, settings = event.transcripts, run.settings
-    keeping_out = KeepingOut.own(settings.leave_out)
-    if folder is None or not folder.is_dir() or keeping_out.is_paused:
+    if folder is None or not folder.is_dir() or KeepingOut.own(settings.leave_out).is_paused:
         return
     run.close()
     if settings.background:
@@ -290,9 +280,7 @@ def _take_in(run: Invocation, event: HookEvent) -> None:
         log = str(run.places.state / "hooks.log")
         if leave_behind(["-m", "recollect", "watch", "--once", str(folder)], environment | named, log):
             return
-    memory = run.memory()
-    kept = ImportedFiles(run.places.state, run.store, memory.namespace)
-    done = Watcher(memory, [Watched("Claude Code", folder)], kept, keeping_out).round(patient=False)
+    done = _watcher(run, run.memory(), [Watched("Claude Code", folder)]).round(patient=False)
     if done.failed:
         raise done.failed[0]
 
@@ -320,6 +308,7 @@ def pause(run: Invocation, length: list[str]) -> int:
     after the pause too, though the session goes on. What you record yourself is stored as ever: `import PATH`,
     `remember`, `chat`.
     """
+    from recollect.faces.present.status import until
     from recollect.memory.recording import Recording
 
     begun = Recording.own().pause(_end(length, utc_now()))
@@ -368,8 +357,10 @@ def resume(run: Invocation) -> int:
 RESUME = Command(resume, ("recollect resume",))
 
 
-def tell_pause(run: Invocation) -> bool:
+def print_pause(run: Invocation) -> bool:
     """Says so where nothing is recorded now; whether that is so."""
+    from recollect.faces.present.status import pause_words
+
     words = pause_words()
     if words and not run.json:
         hint = "" if "=no" in words else f" {run.out.hint('To go on: recollect resume')}"
@@ -386,36 +377,40 @@ def watch(run: Invocation, folders: list[str] | None = None, once: bool = False,
     left out, and so is what you keep out: folders of the setting leave_out, sessions marked with RECOLLECT_RECORD=no,
     and what is said while recording is paused (recollect pause).
     """
-    from recollect.watching.exclusions import KeepingOut
-    from recollect.watching.imported_files import ImportedFiles, watched_folders
-    from recollect.watching.watcher import Watcher
+    from recollect.watching.imported_files import watched_folders
 
     if no_background:
         run.without_background()
     watched = watched_folders(folders or (), Path.home(), os.environ)
     memory = run.memory()
-    kept = ImportedFiles(run.places.state, run.store, memory.namespace)
-    keeping_out = KeepingOut.own(run.settings.leave_out)
     if once:
-        return _once(run, lambda progress: Watcher(memory, watched, kept, keeping_out, progress=progress))
-    with alone(run), interrupted() as stop:
+        return _once(run, memory, watched)
+    with only_follower(run), interrupted() as stop:
         if not run.json:
-            run.out.note(f"Following {named(watched)}. Ctrl-C to stop.")
-        tell_pause(run)
-        Watcher(memory, watched, kept, keeping_out).run(stop, lambda done: tell(run, memory, done))
+            run.out.note(f"Following {folders_named(watched)}. Ctrl-C to stop.")
+        print_pause(run)
+        _watcher(run, memory, watched).run(stop, lambda done: print_round(run, memory, done))
     return 0
 
 
-def _once(run: Invocation, make: Callable[[Callable[[Progress], None]], Watcher]) -> int:
-    with on_interrupt("What was imported is saved; run it again to continue."), progress(run.out, "Reading") as bar:
+def _watcher(
+    run: Invocation, memory: Memory, watched: Sequence[Watched], progress: Callable[[Progress], None] | None = None
+) -> Watcher:
+    """Follows folders into a memory, without what the settings, marks and pauses keep out."""
+    from recollect.watching.exclusions import KeepingOut
+    from recollect.watching.imported_files import ImportedFiles
+    from recollect.watching.watcher import Watcher
 
-        def told(p: Progress) -> None:
-            bar(p.read, p.total, f"{number(p.conversations, 'conversation')}   {number(p.messages, 'message')}")
+    kept = ImportedFiles(run.places.state, run.store, memory.namespace)
+    return Watcher(memory, watched, kept, KeepingOut.own(run.settings.leave_out), progress=progress)
 
-        done = make(told).round(patient=False)
+
+def _once(run: Invocation, memory: Memory, watched: Sequence[Watched]) -> int:
+    with reading(run.out) as report:
+        done = _watcher(run, memory, watched, report).round(patient=False)
     if not run.in_json(lambda: done):
-        tell(run, run.memory(), done)
-        if not done and not tell_pause(run):
+        print_round(run, run.memory(), done)
+        if not done and not print_pause(run):
             run.out.line("Nothing new.")
     if done.failed:
         raise done.failed[0]

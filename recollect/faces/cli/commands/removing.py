@@ -8,13 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
-from recollect.faces.cli.invocation import Invocation, agrees
-from recollect.faces.cli.options import BEFORE, SINCE, SOURCE, UNTIL, period
+from recollect.faces.cli.invocation import Invocation, confirms_guesses, on_interrupt, progress
 from recollect.faces.cli.output import cell_len, harmless, padded, shortened
-from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.cli.progress import on_interrupt, progress
-from recollect.faces.present.names import meant, names_meant, short, source_label, titled
-from recollect.faces.present.times import day, number
+from recollect.faces.cli.parser import BEFORE, SINCE, SOURCE, UNTIL, Arguments, Command, Option, period
+from recollect.faces.present.names import day, meant, names_meant, number, short, source_label, titled
 from recollect.faces.present.views import as_json
 
 if TYPE_CHECKING:
@@ -25,8 +22,9 @@ if TYPE_CHECKING:
     from recollect.record import Message
 
 
-_PERSON_SHOWN = 10
+_SHOWN = 10  # lines of a list
 _EXCERPT = 70  # characters of a message
+_HOW_TO_REMOVE = "Add --yes to remove them, or --dry-run to see what they are."
 
 
 def forget_person(run: Invocation, memory: Memory, name: str, *, mentions: bool, dry_run: bool, yes: bool) -> int:
@@ -34,7 +32,8 @@ def forget_person(run: Invocation, memory: Memory, name: str, *, mentions: bool,
     if dry_run or yes:
         person = memory.forget_person(name, mentions=mentions, dry_run=dry_run)
         if dry_run and not run.json:
-            _print(run, person)
+            for line in _lines_of(run, person):
+                run.out.line(line)
     else:
         person = memory.forget_person(
             name,
@@ -52,14 +51,9 @@ def forget_person(run: Invocation, memory: Memory, name: str, *, mentions: bool,
 
 
 def _agrees(run: Invocation, person: Person) -> bool:
-    if run.json or not run.out.can_ask:
-        raise InvalidInput(
-            "Nothing was forgotten, and there is no terminal to ask on.",
-            hint="Add --yes (and --mentions for what others say), or --dry-run to see what there is.",
-        )
-    _print(run, person)
-    with on_interrupt("Nothing was forgotten."):
-        return run.out.confirms("Remove what they said, and what was derived, for good?")
+    what = f"what {person.names[0]} said, and what was derived"
+    hint = "Add --yes (and --mentions for what others say), or --dry-run to see what there is."
+    return run.confirms(what, "Remove what they said, and what was derived, for good?", hint, _lines_of(run, person))
 
 
 def _agrees_to_mentions(run: Invocation, person: Person) -> bool:
@@ -69,19 +63,19 @@ def _agrees_to_mentions(run: Invocation, person: Person) -> bool:
         return run.out.confirms(f"Remove {_others(person)} as well? (No keeps them, with the name in them.)")
 
 
-def _print(run: Invocation, person: Person) -> None:
-    out = run.out
+def _lines_of(run: Invocation, person: Person) -> Iterator[str]:
+    """What there is of a person."""
     name, *others = map(_harmless, person.names)
     also = f" (also: {', '.join(others)})" if others else ""
-    out.line(out.bold(f"What {run.settings.namespace} holds of {name}{also}:"))
-    out.line(f"What they said: {number(len(person.said), 'message')}")
-    _list(run, _lines(person.said))
-    out.line(f"What others say of them: {_others(person)}")
+    yield run.out.bold(f"What {run.settings.namespace} holds of {name}{also}:")
+    yield f"What they said: {number(len(person.said), 'message')}"
+    yield from _first(run, _lines(person.said))
+    yield f"What others say of them: {_others(person)}"
     documents = [_harmless(document.title) for document in person.documents]
     titles = [f"Title: {_harmless(title)}" for title in person.titles]
-    _list(run, [*_lines(person.mentions), *documents, *titles])
+    yield from _first(run, [*_lines(person.mentions), *documents, *titles])
     made = {"fact about them": len(person.facts), **{f"{kind} made of it": n for kind, n in person.derived.items()}}
-    out.line(f"What was derived: {', '.join(number(n, *_plural(what)) for what, n in made.items() if n) or 'nothing'}")
+    yield f"What was derived: {', '.join(number(n, *_plural(what)) for what, n in made.items() if n) or 'nothing'}"
 
 
 def _plural(what: str) -> tuple[str, str]:
@@ -96,11 +90,11 @@ def _others(person: Person) -> str:
     return " and ".join(filter(None, (", ".join(counted[:-1]), counted[-1])))
 
 
-def _list(run: Invocation, lines: Sequence[str]) -> None:
-    for line in lines[:_PERSON_SHOWN]:
-        run.out.line(f"  {line}")
-    if len(lines) > _PERSON_SHOWN:
-        run.out.line(f"  {run.out.symbols.more} and {len(lines) - _PERSON_SHOWN:,} more")
+def _first(run: Invocation, lines: Sequence[str], count: int = 0) -> Iterator[str]:
+    """The first of some lines, and how many there are besides; `count` of all, where these are not all."""
+    yield from (f"  {line}" for line in lines[:_SHOWN])
+    if (rest := max(count, len(lines)) - len(lines[:_SHOWN])) > 0:
+        yield f"  {run.out.symbols.more} and {rest:,} more"
 
 
 def _lines(messages: Sequence[Message]) -> list[str]:
@@ -115,9 +109,6 @@ def _lines(messages: Sequence[Message]) -> list[str]:
 
 def _harmless(text: str) -> str:
     return harmless(text).replace("\n", " ")
-
-
-_SHOWN = 10
 
 
 def forget(
@@ -188,21 +179,13 @@ class _Asking(ExitStack):
 
     def __call__(self, found: Forgotten) -> bool:
         self.shown = found
-        if not _anything(found) or (self._asks and not _confirmed(self._run, found)):
+        if not _anything(found) or (self._asks and not self._is_confirmed(found)):
             return False
         self.enter_context(progress(self._run.out, "Removing"))
         return True
 
-
-def _confirmed(run: Invocation, found: Forgotten) -> bool:
-    if run.json or not run.out.can_ask:
-        raise InvalidInput(
-            f"Nothing was forgotten. This would remove {_counted(found)}, and there is no terminal to ask on.",
-            hint="Add --yes to remove them, or --dry-run to see what they are.",
-        )
-    _print_plan(run, found)
-    with on_interrupt("Nothing was forgotten."):
-        return run.out.confirms("Remove for good?")
+    def _is_confirmed(self, found: Forgotten) -> bool:
+        return self._run.confirms(_counted(found), "Remove for good?", _HOW_TO_REMOVE, _plan(self._run, found))
 
 
 def _chosen(
@@ -236,7 +219,7 @@ def _ids(run: Invocation, memory: Memory, what: Sequence[str], *, asks: bool) ->
     """What is meant. Raises InvalidInput for a guess that would not be shown before it goes."""
     found = [meant(memory, name) for name in names_meant(memory, what)]
     if not asks:
-        agrees(run, found, "Forget", asks=False)
+        confirms_guesses(run, found, "Forget", asks=False)
     return [one.id for one in found]
 
 
@@ -256,7 +239,8 @@ def _print_dry_run(run: Invocation, found: Forgotten) -> int:
     if not _anything(found):
         return _print_nothing(run, found)
     if not run.in_json(lambda: as_json(found) | {"removed": False}):
-        _print_plan(run, found)
+        for line in _plan(run, found):
+            run.out.line(line)
         run.out.line("Nothing was removed: this was a dry run.")
     return 0
 
@@ -272,19 +256,10 @@ def _print_done(run: Invocation, shown: Forgotten, done: Forgotten) -> None:
         out.line("What was added meanwhile is still there.")
 
 
-def _print_plan(run: Invocation, found: Forgotten) -> None:
-    out = run.out
-    out.line(out.bold(f"This removes {_counted(found)} from {run.settings.namespace}:"))
-    for line in _titles(found, out.symbols.more):
-        out.line(f"  {line}")
-
-
-def _titles(found: Forgotten, more: str) -> Iterator[str]:
-    shown = found.titles[:_SHOWN]
-    for title in shown:
-        yield harmless(titled(title)).replace("\n", " ")
-    if found.touched > len(shown):
-        yield f"{more} and {found.touched - len(shown):,} more"
+def _plan(run: Invocation, found: Forgotten) -> Iterator[str]:
+    """What would go, with the first titles."""
+    yield run.out.bold(f"This removes {_counted(found)} from {run.settings.namespace}:")
+    yield from _first(run, [_harmless(titled(title)) for title in found.titles[:_SHOWN]], found.touched)
 
 
 def _counted(found: Forgotten) -> str:
@@ -376,16 +351,10 @@ def take_out(run: Invocation, source: Sequence[str], *, dry_run: bool, yes: bool
         )
         return 0 if asked.secrets else 1
     if not yes:
-        if run.json or not out.can_ask:
-            raise InvalidInput(
-                f"Nothing was removed. This would remove {_counted_secrets(asked)}, and there is no terminal to ask.",
-                hint="Add --yes to remove them, or --dry-run to see what they are.",
-            )
-        out.line(out.bold(f"This removes {_counted_secrets(asked)} from {run.settings.namespace}. The texts stay."))
-        with on_interrupt("Nothing was removed."):
-            if not out.confirms("Remove for good?"):
-                out.line("Nothing was removed.")
-                return 1
+        plan = out.bold(f"This removes {_counted_secrets(asked)} from {run.settings.namespace}. The texts stay.")
+        if not run.confirms(_counted_secrets(asked), "Remove for good?", _HOW_TO_REMOVE, [plan]):
+            out.line("Nothing was removed.")
+            return 1
     with progress(out, "Removing"):
         done = memory.upkeep.forget_secrets(sources=source)
     run.state.forget()  # it repeats words and titles
@@ -416,7 +385,7 @@ def delete(run: Invocation, what: list[str]) -> int:
     memory = run.existing_memory()
     found = [meant(memory, name) for name in names_meant(memory, what)]
     ids = [one.id for one in found]
-    if not agrees(run, found, "Delete"):
+    if not confirms_guesses(run, found, "Delete"):
         run.out.line("Nothing was deleted.")
         return 1
     hidden = memory.delete(*ids)

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from recollect.faces.cli.invocation import Invocation, typed
-from recollect.faces.cli.options import MODE, SOURCE, TIMES, period, words_of
+from recollect.faces.cli.invocation import Invocation, shell_quoted
 from recollect.faces.cli.output import Output, harmless, padded, shortened, wrapped_words
-from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import SIGNALS, documents_named, parts_named, short, source_label, speaker, titled
-from recollect.faces.present.times import day, moment_after, number, words_and_related
+from recollect.faces.cli.parser import MODE, SOURCE, TIMES, Arguments, Command, Option, one_of, period, whole, words_of
+from recollect.faces.present.names import (
+    SIGNALS,
+    day,
+    documents_named,
+    moment_after,
+    number,
+    parts_named,
+    short,
+    source_label,
+    speaker,
+    titled,
+    words_and_related,
+)
 from recollect.memory.settings import MOST_RESULTS
 from recollect.record import REPORTS
 
@@ -98,9 +108,11 @@ class FilteredQuery:
     def as_typed(self) -> str:
         """The filters as options: "--source claude"."""
         told = self.filters
-        several = [f"--{name} {typed(value)}" for name in ("source", "role", "kind") for value in getattr(told, name)]
+        several = [
+            f"--{name} {shell_quoted(value)}" for name in ("source", "role", "kind") for value in getattr(told, name)
+        ]
         named = {"since": told.since, "until": told.until, "before": told.before, "in": told.conversation}
-        given = [f"--{name} {typed(str(value))}" for name, value in named.items() if value]
+        given = [f"--{name} {shell_quoted(str(value))}" for name, value in named.items() if value]
         return " ".join([*several, *given, *(["--literal"] if self.literal else [])])
 
 
@@ -118,10 +130,10 @@ def _print(
 
 def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
     """Says where nothing was found, and what another way of asking would find."""
-    from recollect.faces.present.empty_results import EmptyResults
+    from recollect.faces.present.results import EmptyResults
 
     out = run.out
-    if told_empty(run):
+    if print_empty_hint(run):
         return
     if found.total:
         out.line(f"No further results: there are {found.total}.")
@@ -196,7 +208,7 @@ def print_hits(
 ) -> None:
     """Prints the results and a line about them, with what could be done next; `full`: none on a single line."""
     if found.corrected:
-        only = out.hint(f"recollect search --literal {typed(found.query)}")
+        only = out.hint(f"recollect search --literal {shell_quoted(found.query)}")
         out.line(out.joined(f"Showing results for {found.corrected}.", f'Only "{found.query}": {only}'))
     if not found.close:
         out.line("Nothing matches closely. The nearest results:")
@@ -355,7 +367,7 @@ def _summary(found: SearchResults, out: Output, *, by_message: bool) -> str:
     return out.dotted(*told)
 
 
-def told_empty(run: Invocation) -> bool:
+def print_empty_hint(run: Invocation) -> bool:
     """Whether no message and no document is in the memory; if so it is said, with what to do."""
     memory = run.memory()
     stats = memory.upkeep.stats()
@@ -371,7 +383,7 @@ def told_empty(run: Invocation) -> bool:
     return True
 
 
-def none_found(run: Invocation, memory: Memory, line: str) -> None:
+def print_none_yet(run: Invocation, memory: Memory, line: str) -> None:
     """Says that there is none, and what to do where messages still wait to be gone through."""
     from recollect.derive.tasks.queue import CONVERSATION
 

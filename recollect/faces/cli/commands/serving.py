@@ -13,15 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput, RecollectError
-from recollect.faces.cli.commands.answers import tell_destination
+from recollect.faces.cli.commands.answers import print_destination
 from recollect.faces.cli.commands.recording import followed
 from recollect.faces.cli.invocation import Invocation
 from recollect.faces.cli.parser import Arguments, Command, Option, WrongUsage, one_of, whole
 from recollect.faces.cli.setup.clients import CLIENTS, Client, Machine
-from recollect.faces.cli.setup.install import Change, is_set_up, planned, snippet, write
+from recollect.faces.cli.setup.install import SettingsChange, is_set_up, planned, snippet, write
 from recollect.faces.cli.setup.launch import Launch, launch_of
-from recollect.faces.mcp import missing_sdk
-from recollect.faces.mcp.tools.sets import CORE, SETS
+from recollect.faces.mcp import CORE, SETS, missing_sdk
 from recollect.record import namespace as checked
 from recollect.record import utc_now
 
@@ -52,8 +51,7 @@ def serve(
     server is reached, where it is not that of the address. With --watch it follows the sessions of Claude Code and
     Codex meanwhile, as `recollect watch` does. Ctrl-C ends it; what was begun is finished first.
     """
-    from recollect.faces.http.served import Served, is_loopback
-    from recollect.faces.http.token import kept_token
+    from recollect.faces.http.scope import Served, is_loopback, kept_token
     from recollect.faces.server.server import HttpServer, listen
 
     if host in ("0.0.0.0", "::") and not name:
@@ -84,7 +82,7 @@ def serve(
         spec,
     )
 
-    from recollect.faces.http.memories import Memories
+    from recollect.faces.http.scope import Memories
     from recollect.faces.server.app import build
 
     link = served.address + (f"/?token={asked}" if asked else "")
@@ -97,7 +95,7 @@ def serve(
             for namespace, made in own.items():
                 out.line(f"  {namespace} alone: {out.bold(f'{served.address}/?token={made}')}")
             out.line(out.dim("  REST /api/v1   MCP /mcp   proxy for OpenAI and Anthropic clients /v1"))
-            tell_destination(run, spec, "questions asked here")
+            print_destination(run, spec, "questions asked here")
             out.line("Ctrl-C to stop.")
         sys.stdout.flush()
         if run.leaves_worker:  # what was written before is worked on meanwhile
@@ -222,17 +220,17 @@ def _meant(name: str) -> Client:
     return client
 
 
-def _written(change: Change) -> Path | None:
+def _written(change: SettingsChange) -> Path | None:
     return write(change, utc_now()) if change.is_needed else None
 
 
-def _tell_all(run: Invocation, done: Sequence[tuple[Change, Path | None]]) -> None:
+def _tell_all(run: Invocation, done: Sequence[tuple[SettingsChange, Path | None]]) -> None:
     if not run.in_json(lambda: {"clients": [_as_json(change, kept) for change, kept in done]}):
         for change, kept in done:
             _tell(run, change, kept)
 
 
-def _tell(run: Invocation, change: Change, kept: Path | None) -> None:
+def _tell(run: Invocation, change: SettingsChange, kept: Path | None) -> None:
     out, client = run.out, change.client
     if not change.is_needed:
         out.line(f"{client.label} is set up already, in {_short(change.path)}.")
@@ -245,7 +243,7 @@ def _tell(run: Invocation, change: Change, kept: Path | None) -> None:
     out.line(f"Next: {client.after}")
 
 
-def _as_json(change: Change, kept: Path | None) -> dict[str, Any]:
+def _as_json(change: SettingsChange, kept: Path | None) -> dict[str, Any]:
     return {
         "client": change.client.name,
         "path": str(change.path),
@@ -344,7 +342,7 @@ def mcp(
     if sys.stdin.isatty():
         hint = run.out.hint("To set one up: recollect mcp install. Ctrl-C to stop.")
         run.out.note(f"Waiting for an MCP client on standard input. {hint}")
-    tell_destination(run, run.answering_model(model), "what clients ask")
+    print_destination(run, run.answering_model(model), "what clients ask")
     memory = run.memory()
     from recollect.faces.mcp.stdio import serve
 

@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 from recollect.errors import InvalidInput
 from recollect.faces.cli.commands.background import index_advice, is_at_work, work_advice
-from recollect.faces.cli.commands.recording import tell_pause
-from recollect.faces.cli.invocation import Invocation, typed
+from recollect.faces.cli.commands.recording import print_pause
+from recollect.faces.cli.invocation import Invocation, shell_quoted
 from recollect.faces.cli.output import wrapped
 from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.present.found import found_labels, newer_than, tilde
-from recollect.faces.present.indexed import quality_state
-from recollect.faces.present.names import source_label
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.times import ago, number, size, span
-from recollect.faces.present.working import STATES, task_counts, worker_state
+from recollect.faces.present.names import ago, number, size, source_label, span
+from recollect.faces.present.status import (
+    STATES,
+    found_labels,
+    newer_than,
+    pause_words,
+    quality_state,
+    task_counts,
+    tilde,
+    worker_state,
+)
 from recollect.importers.found import FoundSource
 from recollect.memory.settings import LEARNED, UNLIMITED, Settings, keep_setting, load_settings
+from recollect.models.language.base import ModelNotReady
 from recollect.models.language.choose import open_model
-from recollect.models.language.errors import ModelNotReady
 from recollect.record import utc_now
 from recollect.watching.imported_files import ImportedFiles, expiring, not_in
 
@@ -88,8 +93,8 @@ def _print_status(run: Invocation, counts: Counts, found: Sequence[FoundSource])
         out.line(advice)
     if advice := work_advice(run, tasks, working=working):
         out.line(advice)
-    tell_pause(run)
-    _print_found(run, found, "FoundSource on this machine, not imported yet: ")
+    print_pause(run)
+    _print_found(run, found, "Found on this machine, not imported yet: ")
     _warn(run, found)
     steps = [f"recollect search {_quoted(run)}", "recollect serve --open", "recollect --help"]
     out.line(out.in_a_row("Try  ", [out.hint(step) for step in steps]))
@@ -105,8 +110,8 @@ def _print_empty(run: Invocation, found: Sequence[FoundSource], facts: int) -> N
         how, room = out.hint(how), None if out.width is None else out.width - _INDENT
         for count, (start, end) in enumerate(wrapped(how, room)):
             out.line(f"{'' if count else f'  {who}':<{_INDENT}}{how[start:end]}")
-    tell_pause(run)
-    _print_found(run, found, "FoundSource on this machine: ")
+    print_pause(run)
+    _print_found(run, found, "Found on this machine: ")
     _warn(run, found)
     steps = ["recollect import ~/Downloads/export.zip", f"recollect search {_quoted(run)}"]
     out.line(out.in_a_row("Then  ", [out.hint(step) for step in steps]))
@@ -306,7 +311,7 @@ def _print(run: Invocation, memory: Memory, archive: list[Path], store: Path, ke
     out.line()
     if kept is not None:
         out.line(out.bold("The sample is yours to search:"))
-        out.line(f'  recollect --store {typed(str(kept))} search "the trick for adding water late"')
+        out.line(f'  recollect --store {shell_quoted(str(kept))} search "the trick for adding water late"')
         out.line(f"To remove it, delete the folder {kept.parent}.")
         out.line()
     out.line(out.bold("Now with your own history:"))
@@ -322,7 +327,7 @@ def _print_derived(run: Invocation, memory: Memory) -> None:
     out = run.out
     out.line()
     done = memory.upkeep.consolidate()
-    out.line(f"In the background {number(done.messages, 'message')} are consolidated, here without a language model.")
+    out.line(f"Next, a background worker summarises these {number(done.messages, 'message')} (here: without a model).")
     out.line()
     out.line(out.bold(f'$ recollect summaries "{_SUMMARY}"'))
     summaries(run, [_SUMMARY])

@@ -12,13 +12,18 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from recollect.errors import Incomplete, InvalidInput, NotFound, StoreDamaged, StoreError
-from recollect.faces.cli.invocation import Invocation, agrees, typed
-from recollect.faces.cli.options import YES
-from recollect.faces.cli.parser import Arguments, Command, Option
-from recollect.faces.cli.progress import is_standard_output, naming, on_interrupt, progress
-from recollect.faces.present.names import meant, names_meant
+from recollect.faces.cli.invocation import (
+    Invocation,
+    confirms_guesses,
+    is_standard_output,
+    naming_file,
+    on_interrupt,
+    progress,
+    shell_quoted,
+)
+from recollect.faces.cli.parser import YES, Arguments, Command, Option
+from recollect.faces.present.names import meant, names_meant, number, percent, size
 from recollect.faces.present.state import State
-from recollect.faces.present.times import number, percent, size
 from recollect.record import utc_now
 from recollect.store import Invariant
 
@@ -40,12 +45,12 @@ def backup(run: Invocation, file: str | None = None) -> int:
     path = Path(file or ".").expanduser()
     if path.is_dir():
         path = path / _dated()
-    with progress(out, "Copying") as report, naming(path):
+    with progress(out, "Copying") as report, naming_file(path):
         taken = memory.upkeep.backup(path, progress=lambda done, total: report(done, total, percent(done, total)))
     run.show(
         lambda: {"file": str(path), "bytes": taken},
         f"Backed up {run.store} to {path} ({size(taken)}, verified).",
-        out.hint(f"To restore: recollect restore {typed(str(path))} --replace"),
+        out.hint(f"To restore: recollect restore {shell_quoted(str(path))} --replace"),
     )
     return 0
 
@@ -84,7 +89,7 @@ def restore(run: Invocation, what: list[str], replace: bool = False) -> int:
 def _undelete(run: Invocation, what: Sequence[str]) -> int:
     memory = run.existing_memory()
     found = [meant(memory, name, deleted=True) for name in names_meant(memory, what)]
-    back = memory.restore(*(one.id for one in found)) if agrees(run, found, "Restore") else 0
+    back = memory.restore(*(one.id for one in found)) if confirms_guesses(run, found, "Restore") else 0
     run.show(
         lambda: {"restored": back},
         f"Restored {number(back, 'message')}."
@@ -102,7 +107,7 @@ def _from_backup(run: Invocation, backup: Path, *, replace: bool) -> int:
     with backup.open("rb") as stream:
         if stream.read(len(_DUMP_BEGINS)) == _DUMP_BEGINS:
             raise InvalidInput(
-                f"{backup} is an export, not a backup.", hint=f"Read it: recollect import {typed(str(backup))}"
+                f"{backup} is an export, not a backup.", hint=f"Read it: recollect import {shell_quoted(str(backup))}"
             )
     store = run.store
     if not isinstance(store, Path):
@@ -193,7 +198,7 @@ def _write(run: Invocation, path: Path | None, *, overwrite: bool) -> tuple[int,
 
 
 def _export(run: Invocation, memory: Memory, path: Path | None, *, overwrite: bool) -> int:
-    with progress(run.out, "Writing") as report, naming(path):
+    with progress(run.out, "Writing") as report, naming_file(path):
         total = 0
         with suppress(StoreDamaged):
             total = memory.upkeep.stats().conversations
@@ -223,11 +228,11 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _print_done(run: Invocation, path: Path, records: int, size: int | None) -> None:
-    from recollect.faces.present import times
+    from recollect.faces.present import names
 
-    done = f"Exported {times.number(records, 'record')} of {run.settings.namespace} to {path}"
+    done = f"Exported {names.number(records, 'record')} of {run.settings.namespace} to {path}"
     if size is not None:
-        run.out.line(f"{done} ({times.size(size)}).")
+        run.out.line(f"{done} ({names.size(size)}).")
     else:  # a pipe or a device: nothing of ours may get into it
         run.out.note(f"{done}.")
 
@@ -302,8 +307,8 @@ def _print(run: Invocation, violations: Sequence[Violation]) -> None:
         count = sum(violation.count for violation in found)
         places = [violation.where for violation in found if violation.where][:_PLACES]
         where = ", ".join(places) + (f" {run.out.symbols.more}" if len(found) > len(places) else "")
-        times = f" ({count:,} times)" if count > 1 else ""
-        run.out.line(f"{run.out.symbols.bad} {PROBLEMS[kind]}{times}" + (f": {where}" if where else ""))
+        names = f" ({count:,} times)" if count > 1 else ""
+        run.out.line(f"{run.out.symbols.bad} {PROBLEMS[kind]}{names}" + (f": {where}" if where else ""))
 
 
 def _print_remedies(run: Invocation, violations: Sequence[Violation], *, repaired: bool) -> None:
@@ -371,17 +376,11 @@ def drop(run: Invocation, what: list[str], yes: bool = False) -> int:
     memory = run.existing_memory()
     with memory.beside(name) as doomed:
         messages = number(doomed.upkeep.stats().messages, "message")
-    if not yes:
-        if run.json or not out.can_ask:
-            raise InvalidInput(
-                f"Nothing was removed. This would remove {name} with {messages}, and there is no terminal to ask on.",
-                hint="Add --yes to remove it.",
-            )
-        with on_interrupt("Nothing was removed."):
-            if not out.confirms(f"Remove {name} with {messages} for good?"):
-                out.line("Nothing was removed.")
-                return 1
-    with on_interrupt(out.hint(f"To continue: recollect drop {typed(name)}")), progress(out, "Removing"):
+    question = f"Remove {name} with {messages} for good?"
+    if not yes and not run.confirms(f"{name} with {messages}", question, "Add --yes to remove it."):
+        out.line("Nothing was removed.")
+        return 1
+    with on_interrupt(out.hint(f"To continue: recollect drop {shell_quoted(name)}")), progress(out, "Removing"):
         was_there = memory.upkeep.drop_namespace(name)
     State.of(run.places.state, run.store, name).forget()
     run.show(

@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recollect.errors import InvalidInput, NotFound
-from recollect.faces.cli.commands.search import none_found, told_empty
+from recollect.faces.cli.commands.search import print_empty_hint, print_none_yet
 from recollect.faces.cli.invocation import Invocation
-from recollect.faces.cli.options import TIMES, limit, period
 from recollect.faces.cli.output import harmless, wrapped_words
-from recollect.faces.cli.parser import Arguments, Command, Option, one_of, whole
-from recollect.faces.present.names import short, source_label, titled
+from recollect.faces.cli.parser import TIMES, Arguments, Command, Option, limit, one_of, period, whole
+from recollect.faces.present.names import day, number, short, source_label, titled
 from recollect.faces.present.summaries import SummarySection, summary_sections
-from recollect.faces.present.times import day, number
 from recollect.faces.present.views import as_json
 from recollect.record import utc_now
 
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
     from recollect.derive.topics.reading import Topic, TopicSegment
     from recollect.faces.cli.output import Output
-    from recollect.memory.timeline import Band, Day, Timeline
+    from recollect.memory.knowledge import Band, Day, Timeline
     from recollect.record import Message
 
 
@@ -73,7 +71,7 @@ def summaries(
         _print(run, found[:limit], titles, more=len(found) > limit, parts=parts, limit=limit)
         if not found:
             named = which or kind or since or until or before
-            none_found(run, memory, "No summaries match." if named else "There are no summaries yet.")
+            print_none_yet(run, memory, "No summaries match." if named else "There are no summaries yet.")
             if conversation is not None:
                 run.out.note("A conversation is summarised once it has more than 5 messages.")
     return 0 if found else 1
@@ -166,7 +164,7 @@ def topics(
     if not run.in_json(lambda: {"topics": found}):
         _print_topics(run, found)
         if not found:
-            none_found(run, memory, "No topics yet.")
+            print_none_yet(run, memory, "No topics yet.")
     return 0 if found else 1
 
 
@@ -253,7 +251,7 @@ def timeline(run: Invocation, period: list[str] | None = None, topics: int = _TO
         run.out.document(found)
     elif found.days or found.undated:
         _print_timeline(run.out, found)
-    elif not told_empty(run):
+    elif not print_empty_hint(run):
         run.out.line("Nothing was said yet.")
     return 0 if found.days or found.undated else 1
 

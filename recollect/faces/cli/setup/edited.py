@@ -2,22 +2,76 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, StoreError
 from recollect.faces.cli.setup import jsonc
-from recollect.faces.cli.setup.files import text_of
+
+
+def write_keeping(path: Path, before: str | None, after: str, now: datetime, *, hint: str = "") -> Path | None:
+    """Writes the file whole, or not at all; returns where what was there before is kept. Raises StoreError."""
+    target = path.resolve()  # settings are often links into a repository
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        kept = None
+        mode = 0o600
+        if before is not None:
+            mode = target.stat().st_mode & 0o777
+            if not mode & 0o222:  # a new file would take its place all the same
+                raise PermissionError(errno.EACCES, "it is read-only")
+            kept = _free(target.with_name(f"{target.name}.{now:%Y%m%d-%H%M%S}.bak"))
+            _write(kept, before, mode)
+        _write(target, after, mode)
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be written: {problem.strerror or problem}.", hint=hint) from problem
+    return kept
+
+
+def text_of(path: Path) -> str | None:
+    """The text of a file, its line ends as they are; None where there is none. Raises InvalidInput."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput("It cannot be read as text.") from problem
+
+
+def _free(path: Path) -> Path:
+    """The path, or the first beside it that nothing stands at."""
+    names = (path.with_name(f"{path.stem}-{number}.bak") for number in range(1, 1000))
+    return path if not path.exists() else next(name for name in names if not name.exists())
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    made, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    partial = Path(name)
+    try:
+        with os.fdopen(made, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.chmod(mode)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
 
 Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class SettingsEdit:
     """What is to be written to a file, and what stands there (None: there is no file)."""
 
     path: Path
@@ -34,20 +88,20 @@ class Edit:
 _GONE = object()
 
 
-def edit_of(path: Path, change: Callable[[Values], Values]) -> Edit:
+def edit_of(path: Path, change: Callable[[Values], Values]) -> SettingsEdit:
     """The edit that changes members of a file's object. Raises InvalidInput for what is no such file."""
     before, values = values_in(path)
     changed = change(values)
     lines = tuple(_difference(values, changed))
     if not lines:
-        return Edit(path, before, before or "", ())
+        return SettingsEdit(path, before, before or "", ())
     as_lines = before is not None and before.count("\r\n") == before.count("\n") > 0  # of Windows, all of them
     after = (before or "").replace("\r\n", "\n") if as_lines else before or ""
     for where, value in _edits(values, changed):
         after = jsonc.drop(after, where) if value is _GONE else jsonc.put(after, where, value)
     if jsonc.read(after) != changed:
         raise InvalidInput(f"{path} is built in a way that cannot be changed safely.")
-    return Edit(path, before, after.replace("\n", "\r\n") if as_lines else after, lines)
+    return SettingsEdit(path, before, after.replace("\n", "\r\n") if as_lines else after, lines)
 
 
 def values_in(path: Path) -> tuple[str | None, Values]:

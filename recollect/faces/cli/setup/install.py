@@ -13,7 +13,7 @@ from typing import Any
 from recollect.errors import InvalidInput
 from recollect.faces.cli.setup import jsonc, toml
 from recollect.faces.cli.setup.clients import NAME, Client, Machine
-from recollect.faces.cli.setup.files import text_of, write_keeping
+from recollect.faces.cli.setup.edited import text_of, write_keeping
 from recollect.faces.cli.setup.launch import Launch
 
 _FORMATS = {"json": jsonc, "toml": toml}
@@ -21,7 +21,7 @@ _OURS = "RECOLLECT_"  # variables of an older entry that are not carried on
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingsChange:
     """What comes into a file: the text before and after, the same where nothing changes."""
 
     client: Client
@@ -52,7 +52,7 @@ def snippet(client: Client, launch: Launch) -> str:
     return text
 
 
-def planned(client: Client, launch: Launch, machine: Machine) -> Change:
+def planned(client: Client, launch: Launch, machine: Machine) -> SettingsChange:
     """What would be written. Raises InvalidInput where the file cannot be read, or would not mean the same but for the
     entry.
     """
@@ -63,14 +63,14 @@ def planned(client: Client, launch: Launch, machine: Machine) -> Change:
         said = format_.read(before or "")
         entry = _merged(_at(said, where), client.entry(launch))
         if before is not None and _at(said, where) == entry:
-            return Change(client, path, before, before)
+            return SettingsChange(client, path, before, before)
         after = _put(format_, before or "", where, entry)
         is_sound = format_.read(after) == _with(said, where, entry)
     except InvalidInput as problem:
         raise _unfit(client, path, problem.message) from problem
     if not is_sound:
         raise _unfit(client, path, "It is built in a way that cannot be added to safely.")
-    return Change(client, path, before, after, format_.put("", where, entry))
+    return SettingsChange(client, path, before, after, format_.put("", where, entry))
 
 
 def is_set_up(client: Client, machine: Machine) -> bool:
@@ -82,7 +82,7 @@ def is_set_up(client: Client, machine: Machine) -> bool:
     return _at(said, (*client.keys, NAME)) is not None
 
 
-def write(change: Change, now: datetime) -> Path | None:
+def write(change: SettingsChange, now: datetime) -> Path | None:
     """Writes the file whole, or not at all; returns where what was there before is kept. Raises StoreError."""
     hint = f"To add it yourself: recollect mcp install {change.client.name} --print"
     return write_keeping(change.path, change.before, change.after, now, hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -75,3 +76,17 @@ def program() -> list[str]:
     if own.exists():
         return [str(own)]
     return [sys.executable, "-m", "recollect"]
+
+
+# How a program that knows a shell runs a command of ours, on the memory of this run.
+
+
+def shell_line(settings: Settings, *words: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The line for a POSIX shell, which agents use on Windows too."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in passed_on(environment).items()]
+    command = [*program(), *words, *memory_arguments(settings)]
+    return " ".join([*variables, *(shlex.quote(_posix(word)) for word in command)])
+
+
+def _posix(word: str) -> str:
+    return word.replace("\\", "/") if os.name == "nt" else word

@@ -1,1 +1,1 @@
-"""The MCP tools, a file for each family; `choose.py` decides which a client gets."""
+"""The MCP tools, a file for each family; `server.py` decides which a client gets."""

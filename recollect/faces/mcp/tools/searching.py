@@ -13,10 +13,25 @@ from recollect.answer.tools.base import About
 from recollect.answer.tools.messages import plain
 from recollect.answer.tools.output import count
 from recollect.errors import NotFound
-from recollect.faces.mcp.links import id_in, part, part_in
-from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
-from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, TEXT_OR_NONE, WHOLE, YES, many, record
-from recollect.faces.mcp.tools.texts import part_of, recalled, title_of, transcript
+from recollect.faces.mcp.tools.base import (
+    NAMESPACE,
+    TEXT,
+    TEXT_OR_NONE,
+    WHOLE,
+    YES,
+    ServerCall,
+    ServerReply,
+    id_in,
+    many,
+    part,
+    part_in,
+    part_of,
+    recalled,
+    record,
+    title_of,
+    tool,
+    transcript,
+)
 from recollect.record import iso
 from recollect.record.nodes import MessageChunk
 from recollect.search.results.result import Hit

@@ -8,9 +8,18 @@ from recollect.answer.tools.base import About
 from recollect.answer.tools.messages import plain
 from recollect.answer.tools.output import begin_of
 from recollect.errors import NotAllowed, NotFound
-from recollect.faces.mcp.links import id_in
-from recollect.faces.mcp.tools.base import ServerCall, ServerReply, tool
-from recollect.faces.mcp.tools.shapes import NAMESPACE, TEXT, WHOLE, YES, many, record
+from recollect.faces.mcp.tools.base import (
+    NAMESPACE,
+    TEXT,
+    WHOLE,
+    YES,
+    ServerCall,
+    ServerReply,
+    id_in,
+    many,
+    record,
+    tool,
+)
 from recollect.memory.recording import Recording
 from recollect.record import RoleName
 

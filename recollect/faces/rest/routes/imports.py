@@ -16,7 +16,7 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from recollect.errors import InvalidInput
-from recollect.faces.http.events import Tell, in_events, worked
+from recollect.faces.http.answers import Tell, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of
 from recollect.faces.http.received import check_room, could_not_be_kept, new_folder, under_sent_names
 from recollect.faces.http.scope import NAMES_FILES, Scoped, ServedHere
@@ -24,7 +24,7 @@ from recollect.faces.present.results import Counted, DocumentRow, DocumentView, 
 from recollect.faces.present.views import as_json
 from recollect.faces.rest.base import Limit, Paged, Several, calls, family
 from recollect.faces.rest.bodies import DocumentsToImport, Names, PersonToForget, SecretsToForget, ToForget, ToImport
-from recollect.faces.rest.schema import schema
+from recollect.faces.rest.openapi import schema
 from recollect.ingest.documents.importing import DocumentReport
 from recollect.ingest.forget import Forgotten
 from recollect.ingest.importing import ImportReport

@@ -27,7 +27,7 @@ from recollect.faces.rest.bodies import (
     NewRelationship,
     NewRule,
 )
-from recollect.memory.timeline import Day, Timeline
+from recollect.memory.knowledge import Day, Timeline
 from recollect.record import Message
 
 facts_routes = family("facts")

@@ -19,10 +19,9 @@ from recollect.derive.tasks.runs import Backlog
 from recollect.derive.tasks.worker import Consolidated
 from recollect.derive.worker import Done
 from recollect.errors import Incomplete, InvalidInput, RecollectError
-from recollect.faces.http.events import ERROR, EVENTS, HEADERS, Stream, Tell, as_event, event, in_events, worked
+from recollect.faces.http.answers import ERROR, EVENTS, HEADERS, Stream, Tell, as_event, event, in_events, worked
 from recollect.faces.http.once import ONCE, answers_of
-from recollect.faces.http.scope import NAMES_FILES, WHOLE_STORE, AllMemories, Scoped, reach, served
-from recollect.faces.http.served import Served
+from recollect.faces.http.scope import NAMES_FILES, WHOLE_STORE, AllMemories, Scoped, Served, reach, served
 from recollect.faces.present.results import (
     BackedUp,
     CheckedView,

@@ -14,9 +14,8 @@ from starlette.responses import RedirectResponse, Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped
-from recollect.faces.present.names import source_label, titled
+from recollect.faces.present.names import clock, day, source_label, titled
 from recollect.faces.present.summaries import SummaryLine, summary_lines
-from recollect.faces.present.times import clock, day
 from recollect.faces.present.views import as_json
 from recollect.faces.web.page import address, json_response, page, wants_json
 from recollect.faces.web.views.messages import (

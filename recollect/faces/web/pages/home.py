@@ -15,14 +15,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from recollect.faces.http.scope import AllMemories, Scoped, ServedHere, reach, served
-from recollect.faces.present.indexed import index_state
 from recollect.faces.present.names import source_label
-from recollect.faces.present.pausing import pause_words
-from recollect.faces.present.working import task_counts
+from recollect.faces.present.status import index_state, pause_words, task_counts
 from recollect.faces.web.page import PAGES, address, page, scope_of
 from recollect.faces.web.pages.importing import not_yet_in, state_of
 from recollect.faces.web.runs import WebRun, runs_of
-from recollect.memory.background.lock import is_working
+from recollect.memory.background.process import is_working
 from recollect.models.language.budget import FILE, SpendingLog, Spent
 from recollect.record import utc_now
 
@@ -48,7 +46,7 @@ def home(request: Request, memory: Scoped, served: ServedHere) -> Response:
     """Search; in an empty memory, how to begin."""
     if memory.conversations(limit=1) or any(True for _ in memory.documents()):
         return RedirectResponse(address("/search", request), 303)
-    from recollect.faces.present.found import found_labels
+    from recollect.faces.present.status import found_labels
     from recollect.importers.found import found_on_this_machine
 
     found = [] if reach(request) else found_on_this_machine(Path.home(), os.environ)

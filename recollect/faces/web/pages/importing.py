@@ -20,9 +20,9 @@ from starlette.responses import RedirectResponse, Response
 from recollect.errors import InvalidInput
 from recollect.faces.http.received import check_room, could_not_be_kept, new_folder, under_sent_names
 from recollect.faces.http.scope import WHOLE_STORE, Scoped, reach, served
-from recollect.faces.present.found import newer_than, tilde
 from recollect.faces.present.results import import_document
 from recollect.faces.present.state import State
+from recollect.faces.present.status import newer_than, tilde
 from recollect.faces.web.page import address, page
 from recollect.faces.web.runs import RUN_PAGES, RunPage, WebRun, Work, run_view, runs_of
 from recollect.record import utc_now

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from recollect.errors import NotFound
 from recollect.faces.http.scope import Scoped, ServedHere
-from recollect.faces.present.times import day
+from recollect.faces.present.names import day
 from recollect.faces.web.page import back_to, page
 from recollect.faces.web.views.graph_drawing import AT_FIRST, MOST, GraphDrawing, draw_graph
 from recollect.faces.web.views.graph_layout import ENTITY_GROUPS, TOGETHER, SavedPositions, group_of, relation_words

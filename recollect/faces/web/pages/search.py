@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from recollect.errors import InvalidInput, RecollectError, StoreError
-from recollect.faces.http.problems import status_of, told
+from recollect.faces.http.answers import status_of, told
 from recollect.faces.http.scope import Scoped, served
-from recollect.faces.present.empty_results import EmptyResults
+from recollect.faces.present.results import EmptyResults
 from recollect.faces.web.page import address, page, wants_json, wants_part
 from recollect.faces.web.views.search_results import LIMIT, SearchParameters, SearchResultsPage
 from recollect.memory import ConversationRow, Memory

@@ -22,7 +22,7 @@ from recollect.faces.web.page import page
 if TYPE_CHECKING:
     from recollect.derive.summaries.reading import Summary
     from recollect.memory import Memory
-    from recollect.memory.timeline import Band, Day, Timeline
+    from recollect.memory.knowledge import Band, Day, Timeline
     from recollect.record import Conversation, Message
 
 

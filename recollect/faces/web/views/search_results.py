@@ -9,8 +9,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from recollect.faces.present.names import SIGNALS, source_label
-from recollect.faces.present.times import matches, number, words_and_related
+from recollect.faces.present.names import SIGNALS, matches, number, source_label, words_and_related
 from recollect.faces.web.page import address
 from recollect.search.query.request import Filters
 from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.importers.reading.lenient import first_id, first_text, objects_of, rest, text_of
+from recollect.importers.reading.json import decode
+from recollect.importers.reading.lenient import as_json, first_id, first_text, objects_of, rest, text_of
 from recollect.record import Part, PartKind
 
 #: What nobody said here: custom instructions and memory, put before the talk.
@@ -188,3 +191,122 @@ def _attachments(metadata: Mapping[str, Any], shown: set[Any]) -> Iterator[Part]
 
 def _strings(value: object) -> Sequence[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+# Pages that ChatGPT writes on its canvas: calls of `canmore`, with the words in their arguments.
+
+_CANVAS = "canmore."
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A page, or what replaces passages of it, and the call's arguments without these words."""
+
+    page: Part
+    arguments: str
+
+
+def written_page(recipient: str, arguments: str, answer: Mapping[str, Any]) -> Written | None:
+    """What a call wrote on the canvas, None where it wrote nothing; `answer` is the metadata of the tool's answer."""
+    call = _call(arguments) if recipient.startswith(_CANVAS) else {}
+    changes = objects_of(call.get("updates"))
+    words = [text_of(call.get("content")), *(text_of(change.get("replacement")) for change in changes)]
+    text = "\n\n".join(word for word in words if word.strip())
+    if not text:
+        return None
+    canvas = answer.get("canvas")
+    told: Mapping[str, Any] = canvas if isinstance(canvas, dict) else {}
+    page = Part(
+        kind=PartKind.ARTIFACT,
+        name=text_of(call.get("name")) or text_of(told.get("title")),
+        text=text,
+        metadata=rest(
+            {"type": call.get("type") or told.get("textdoc_type"), "id": told.get("textdoc_id")}, frozenset()
+        ),
+    )
+    return Written(page, _without_words(call, changes))
+
+
+def _call(arguments: str) -> Mapping[str, Any]:
+    try:
+        call = decode(arguments.encode("utf-8", "replace"))
+    except ValueError:
+        return {}
+    return call if isinstance(call, dict) else {}
+
+
+def _without_words(call: Mapping[str, Any], changes: list[Mapping[str, Any]]) -> str:
+    left = rest(call, {"content", "updates"})
+    if changes:
+        left["updates"] = [rest(change, {"replacement"}) for change in changes]
+    try:
+        return as_json(left)
+    except RecursionError:
+        return ""
+
+
+# The marks that ChatGPT leaves in its answers for sources, and the links that they stand for.
+
+# Private-use characters: E200 kind E202 field E202 field … E201. Kinds seen: cite, filecite, url, entity, navlist,
+# image_group, video, products. Only some carry words of their own.
+_OPEN, _CLOSE, _BETWEEN = "\ue200", "\ue201", "\ue202"
+_MARK = re.compile(rf" ?{_OPEN}([^{_OPEN}{_CLOSE}]*){_CLOSE}")
+_UNCLOSED = re.compile(rf" ?{_OPEN}[^{_CLOSE}\n]*\Z")
+_REFERENCE = re.compile(r"(?:turn\d+[a-z]+\d+[ ,]*)+|L\d+(?:-L?\d+)?|")
+_STRAY = re.compile("[\ue200-\ue206]")
+_BRACKETED = re.compile(r" ?【[^【】\n]*†[^【】\n]*】")
+
+
+def without_marks(text: str) -> str:
+    r"""The text without marks; what is written inside of them (a link's title, an entity's name) stays.
+
+    >>> without_marks("Take the train \ue200cite\ue202turn0search1\ue201.【1†source】")
+    'Take the train.'
+    """
+    if _OPEN in text:
+        text = _UNCLOSED.sub("", _MARK.sub(_words_of, text))
+        text = _STRAY.sub("", text)
+    return _BRACKETED.sub("", text) if "†" in text else text
+
+
+def links(metadata: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The titles and addresses that the marks of a message stand for, each once."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for source in _sources(metadata):
+        title, url = text_of(source.get("title")), text_of(source.get("url"))
+        if title or url:
+            found.setdefault((title, url), {"title": title, "url": url})
+    return list(found.values())
+
+
+def _words_of(mark: re.Match[str]) -> str:
+    kind, *fields = mark[1].split(_BETWEEN)
+    words = [_entity_name(fields[0])] if kind == "entity" and fields else [field for field in fields if _is_said(field)]
+    lead = " " if mark[0].startswith(" ") else ""
+    return lead + " ".join(words) if any(words) else ""
+
+
+def _is_said(field: str) -> bool:
+    return not _REFERENCE.fullmatch(field) and not field.startswith(("{", "["))
+
+
+def _entity_name(field: str) -> str:
+    """An entity is written as a list: its kind, its name, what tells it from others."""
+    try:
+        value = json.loads(field)
+    except (ValueError, RecursionError):
+        return ""
+    return text_of(value[1]) if isinstance(value, list) and len(value) > 1 else ""
+
+
+def _sources(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for reference in objects_of(metadata.get("content_references")):
+        yield reference
+        yield from objects_of(reference.get("items"))
+        yield from objects_of(reference.get("sources"))
+    for citation in objects_of(metadata.get("citations")):
+        inner = citation.get("metadata")
+        yield inner if isinstance(inner, dict) else citation
+    older = metadata.get("_cite_metadata")
+    if isinstance(older, dict):
+        yield from objects_of(older.get("metadata_list"))

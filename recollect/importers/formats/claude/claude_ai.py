@@ -12,7 +12,7 @@ from typing import Any
 from recollect.errors import ImportProblem
 from recollect.importers.base import Draft, DraftConversation, DraftDocument, DraftMessage, DraftNotes
 from recollect.importers.formats.claude.blocks import BlockReader
-from recollect.importers.formats.whose import said_or_done
+from recollect.importers.formats.messages.parts import said_or_done
 from recollect.importers.reading.lenient import objects_of, rest, text_of, time_of
 from recollect.record import Kind, Role
 

@@ -13,10 +13,9 @@ from typing import Any
 
 from recollect.errors import ImportProblem
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, Entry, Piece, Problems
-from recollect.importers.driver import guarded
 from recollect.importers.formats.codex.lines import CodexItem, ItemKind, is_injected, read_item, surroundings, unwrapped
-from recollect.importers.reading.json_stream import document, lines
-from recollect.importers.reading.lenient import objects_of, text_of, time_of
+from recollect.importers.reading.json import document, lines
+from recollect.importers.reading.lenient import guarded, objects_of, text_of, time_of
 from recollect.record import Kind, PartKind, Role
 from recollect.text.clean import cut_recall
 

@@ -7,9 +7,17 @@ from functools import partial
 from typing import Any
 
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, DraftNotes
-from recollect.importers.formats.messages.parts import MessageBody, read_body
-from recollect.importers.formats.messages.talk import SIDES, TIMES, Value, key, side, talk
-from recollect.importers.formats.whose import said_or_done
+from recollect.importers.formats.messages.parts import (
+    SIDES,
+    TIMES,
+    MessageBody,
+    Value,
+    key,
+    read_body,
+    said_or_done,
+    side,
+    talk,
+)
 from recollect.importers.reading.lenient import first_id, first_time, rest, text_of
 from recollect.record import Kind, Role
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from recollect.importers.base import DraftCall, DraftConversation, DraftMessage, DraftNotes
-from recollect.importers.formats.messages.talk import SIDES, TIMES, Value, key, side, talk
+from recollect.importers.formats.messages.parts import SIDES, TIMES, Value, key, side, talk
 from recollect.importers.reading.lenient import as_json, first_id, first_time, objects_of, rest, text_of
 from recollect.record import Kind, Role
 
