@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,10 @@ from recollect.memory import Memory
 from recollect.memory.async_memory import AsyncMemory
 from recollect.memory.removal import Removal
 from recollect.record import Message, NodeId, Part, PartKind, stable_id
-from recollect.text.clean import cut_recall
+from recollect.text.clean import clean_text, cut_recall
 
 _ITEM = "item"
+_WORDS = ("content", "text", "output", "refusal")  # where items of all frameworks have them
 _AT_ONCE = 100  # messages that are read in one go, from the end
 
 
@@ -74,7 +75,7 @@ class Items:
         for message in self._newest_first():
             if limit is not None and len(found) >= limit:
                 break
-            found.append(json.loads(message.metadata[_ITEM]))
+            found.append(_item(message))
         return found[::-1]
 
     def pop(self) -> Any:
@@ -82,7 +83,7 @@ class Items:
         with self._lock:
             while (last := next(self._newest_first(), None)) is not None:
                 if self.memory.delete(last.id):  # else somebody else has taken it
-                    return json.loads(last.metadata[_ITEM])
+                    return _item(last)
             return None
 
     def clear(self) -> None:
@@ -103,3 +104,29 @@ class Items:
                     if not message.deleted and _ITEM in message.metadata:
                         yield message
                 last = first - 1
+
+
+def _item(message: Message) -> Any:
+    """The item of a message, in the words that the message has now."""
+    item = json.loads(message.metadata[_ITEM])
+    if not message.versions:
+        return item
+    given, new = message.versions[0].content, iter([message.content])
+
+    def reword(text: str) -> str:
+        """The new words in the place of the first of those that it was given with, and nothing in that of others."""
+        words = clean_text(text).strip()
+        return next(new, "") if words and words in given else text
+
+    return _reworded(item, reword)
+
+
+def _reworded(value: Any, reword: Callable[[str], str], *, is_text: bool = False) -> Any:
+    """A JSON value with its texts in other words."""
+    if isinstance(value, str):
+        return reword(value) if is_text else value
+    if isinstance(value, list):
+        return [_reworded(one, reword, is_text=is_text) for one in value]
+    if isinstance(value, dict):
+        return {key: _reworded(one, reword, is_text=key in _WORDS) for key, one in value.items()}
+    return value

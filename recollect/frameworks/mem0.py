@@ -151,16 +151,21 @@ class Mem0Memory:
         words = plain(query)
         if not words:
             raise InvalidInput("There is nothing to search for.", hint="Give some words.")
-        results = []
+        narrowed = _narrowed(filters or {})
+        results: list[dict[str, Any]] = []
         for memory in self._within(filters or {}):
-            hits = memory.search(words, group_by="message", limit=_MOST, conversation=_narrowed(filters or {}))
-            for hit in hits:
-                score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
-                # The same words in another scope, or with other metadata, are a memory of their own.
-                same = [hit.best.message, *memory.messages(hit.best.copies)]
-                for message in filter(passes, same) if score >= threshold else ():
-                    item = memory.integration.masked(_item(message)) | {"score": round(score, 4)}
-                    results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
+            offset: int | None = 0
+            wanted = len(results) + top_k
+            while offset is not None and len(results) < wanted:  # the filters may pass none of a page
+                hits = memory.search(words, group_by="message", limit=_MOST, offset=offset, conversation=narrowed)
+                offset = hits.next
+                for hit in hits:
+                    score = max(hit.score, 0.0) / (1 + max(hit.score, 0.0))
+                    # The same words in another scope, or with other metadata, are a memory of their own.
+                    same = [hit.best.message, *memory.messages(hit.best.copies)]
+                    for message in filter(passes, same) if score >= threshold else ():
+                        item = memory.integration.masked(_item(message)) | {"score": round(score, 4)}
+                        results.append(item | ({"score_details": hit.best.why.to_json()} if explain else {}))
         results.sort(key=lambda item: -item["score"])
         return {"results": results[:top_k]}
 

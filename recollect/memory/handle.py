@@ -368,7 +368,13 @@ class Handle:
         return InvalidInput(f"{name!r} matches several:{''.join(lines)}{more}", hint=hint)
 
     def _conversation_ids(self, title_or_id: str) -> list[NodeId]:
+        """The conversations that a name may mean: a whole id, of one or of a message in it, means that one alone."""
         with self.space.view() as view:
+            whole = [NodeId(title_or_id)]
+            if view.get(Conversation, whole):
+                return whole
+            if messages := view.get(Message, whole):
+                return [messages[0].conversation_id]
             ids = view.named(title_or_id)
             by_id = {message.conversation_id for message in view.get(Message, ids)}
             by_id |= {conversation.id for conversation in view.get(Conversation, ids)}

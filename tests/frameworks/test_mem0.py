@@ -167,3 +167,11 @@ def test_an_empty_filter_lets_nothing_pass(memory: recollect.memory.Memory, filt
         adapter.get_all(filters=filters)
     with pytest.raises(InvalidInput, match="is empty"):
         adapter.search("nuts", filters=filters)
+
+
+def test_a_filter_finds_what_passes_it_however_far_down(mem: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        mem.add("nut " * (12 - number), user_id="alice", metadata={"kept": number == 11})
+    monkeypatch.setattr("recollect.frameworks.mem0._MOST", 3)
+    for kept, many in ((True, 1), (False, 11)):
+        assert len(mem.search("nut", filters=ALICE | {"kept": kept}, threshold=0)["results"]) == many

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from recollect.frameworks.items import Items, Worded
 from recollect.frameworks.openai_agents import RecollectSession
 from recollect.ingest import Ingest
 from recollect.memory import Memory
@@ -134,3 +135,29 @@ def test_no_item_is_popped_twice(memory: Memory, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Ingest, "delete", late)
     assert [item["content"] for item in (pop(), popped[0])] == ["first", "last"]
     assert pop() is None
+
+
+def test_an_item_has_the_words_that_its_message_was_given_later(session: RecollectSession) -> None:
+    parts = [{"type": "output_text", "text": "It is 1234,", "annotations": []}, {"type": "output_text", "text": "yes."}]
+    given: list[Any] = [{"role": "user", "content": "My PIN is 1234."}, {"role": "assistant", "content": parts}]
+    asyncio.run(session.add_items([*given, *given]))
+    for message in session.memory.conversation(session.conversation_id).messages[:2]:
+        session.memory.update_message(message.id, "Redacted.")
+    assert asyncio.run(session.get_items()) == [
+        {"role": "user", "content": "Redacted."},
+        {"role": "assistant", "content": [parts[0] | {"text": "Redacted."}, parts[1] | {"text": ""}]},
+        *given,
+    ]
+
+
+def test_what_of_an_item_its_words_are_not_stays_as_it_is(memory: Memory) -> None:
+    def request(said: str) -> dict[str, Any]:
+        asked = {"part_kind": "user-prompt", "content": [said, {"kind": "image-url", "url": "http://there.invalid"}]}
+        return {"kind": "request", "parts": [{"part_kind": "system-prompt", "content": "Be brief."}, asked]}
+
+    items = Items(memory, "any", "one")
+    items.add([Worded(request("My PIN is 1234."), "user", "My PIN is 1234.")])
+    (message,) = items.memory.conversation(items.conversation_id).messages
+    items.memory.update_message(message.id, "Redacted.")
+    items.memory.update_message(message.id, "Redacted again.")
+    assert items.latest() == [request("Redacted again.")]

@@ -123,6 +123,18 @@ def test_filters_in_the_query_and_beside_it_are_the_same(memory: Memory) -> None
     assert memory.search("heron", since="today")
 
 
+def test_a_whole_id_is_that_conversation_alone(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "ids.db", background=False) as memory:
+        said = memory.store_message("The kiln is mine.", conversation_id="main", id="mine")
+        memory.store_message("The kiln is secret.", conversation_id="other", title="Domain names of mine")
+        for name in ("main", said.id):
+            assert [hit.conversation.id for hit in memory.search("kiln", conversation=name)] == ["main"]
+            assert [hit.conversation.id for hit in memory.search(f"kiln in:{name}")] == ["main"]
+            asked = memory.ask("What of the kiln?", conversation=name)
+            assert {cited.conversation.id for cited in asked.citations} == {"main"}
+        assert [hit.conversation.id for hit in memory.search("kiln", conversation="Domain")] == ["other"]
+
+
 def test_a_word_with_signs_is_excluded_as_it_is_written(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "signs.db") as memory:
         for language in ("C++", "C#", "C", ".NET"):

@@ -152,7 +152,7 @@ def test_it_follows_sessions_while_it_serves_and_ends_with_all_that_was_told(tmp
         )
         assert (
             beside.returncode,
-            f"followed into this memory already, by process {process.pid}." in beside.stderr,
+            f"Another process already follows sessions into this memory: {process.pid}." in beside.stderr,
         ) == (2, True)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
