@@ -20,10 +20,10 @@ from recollect.context.relevant import Shown, relevant
 from recollect.context.result import PER_ENTRY, PER_MESSAGE, Context, ContextPart, tokens_in, tokens_in_each
 from recollect.context.settings import LEAST_TOKENS, IndexConfig, IndexForm, Patience, ToolNames, form_for
 from recollect.context.standing import LONG_TERM, Read, Standing, standing
-from recollect.derive.facts.fact import when_told
+from recollect.derive.facts.fact import node_when, when_told
 from recollect.errors import InvalidInput
 from recollect.models.embedding import Embedder, TokenEmbedder, is_remote
-from recollect.record import NodeId
+from recollect.record import Node, NodeId
 from recollect.runtime.processes import turn
 from recollect.search.known import Fit
 from recollect.search.recalling import Recall, Recalled, recall
@@ -242,7 +242,7 @@ class ContextBuilder:
             room = min(room, _A_LITTLE)
         results = tuple(one for one in (*found.said, *found.other, *found.further) if one.id not in stands.seen)
         ample = min(1.0, room / _AMPLE)
-        knowledge = _knowledge(found.derived, stands, int(room * ample * _KNOWLEDGE_SHARE))
+        knowledge = _knowledge(found.derived, found.stored, stands, int(room * ample * _KNOWLEDGE_SHARE))
         room -= knowledge.tokens if knowledge else 0
         form = form_for(config.index_strategy, found.relevant)
         reserved = int(room * max(_LEAST_INDEX_SHARE, ample * _INDEX_SHARE)) if self._tools else 0
@@ -275,21 +275,23 @@ class ContextBuilder:
         )
 
 
-def _knowledge(derived: Sequence[DerivedHit], stands: Standing, budget: int) -> ContextPart | None:
-    """Facts and summaries that answer and do not stand there already, best first."""
+def _knowledge(
+    derived: Sequence[DerivedHit], stored: Sequence[Node], stands: Standing, budget: int
+) -> ContextPart | None:
+    """Facts and summaries that answer and do not stand there already, best first, what no message proves before."""
     known = {known for part in stands.parts for known in part.ids} | stands.seen
-    hits = [hit for hit in derived if hit.id not in known]
-    lines = [_known_line(hit) for hit in hits]
+    told = [*((node.id, _stored_line(node)) for node in stored), *((hit.id, _known_line(hit)) for hit in derived)]
+    told = [(own, line) for own, line in told if own not in known]
     left = budget - tokens_in(result.KNOWLEDGE) - PER_ENTRY
-    kept: list[tuple[DerivedHit, str]] = []
-    for hit, line, cost in zip(hits, lines, tokens_in_each(lines), strict=True):
+    kept: list[tuple[NodeId, str]] = []
+    for (own, line), cost in zip(told, tokens_in_each([line for _, line in told]), strict=True):
         if cost + PER_ENTRY <= left:
             left -= cost + PER_ENTRY
-            kept.append((hit, line))
+            kept.append((own, line))
     if not kept:
         return None
     body = "\n".join([result.KNOWLEDGE, *(line for _, line in kept)])
-    return ContextPart("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(hit.id for hit, _ in kept))
+    return ContextPart("knowledge", body, tokens_in(body) + PER_ENTRY, tuple(own for own, _ in kept))
 
 
 def _known_line(hit: DerivedHit) -> str:
@@ -297,8 +299,15 @@ def _known_line(hit: DerivedHit) -> str:
     when = result.span(hit.since, hit.until)
     if hit.kind == "fact":
         when = when_told(hit.since, hit.until, hit.messages[-1].timestamp, result.day)
-    behind = f" ({when})" if when else ""
-    return f"- {result.shown(hit.text)}{behind} {result.code(hit.messages[0].id)}"
+    return f"- {_with_when(hit.text, when)} {result.code(hit.messages[0].id)}"
+
+
+def _stored_line(node: Node) -> str:
+    return f"- {_with_when(node.text, node_when(node, result.day))}"
+
+
+def _with_when(text: str, when: str) -> str:
+    return f"{result.shown(text)}{f' ({when})' if when else ''}"
 
 
 def _interleaved(results: Sequence[Recalled], found: Recall) -> list[Recalled]:

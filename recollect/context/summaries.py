@@ -10,12 +10,13 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from recollect.context import result
-from recollect.context.result import PER_ENTRY, ContextPart, ListedLine, part_of, shortened, tokens_in
+from recollect.context.result import PER_ENTRY, ContextPart, ListedLine, part_of, tokens_in
 from recollect.derive.summaries.nodes import COVERS, L1, L2
 from recollect.derive.summaries.periods import MONTH, WEEK, Period
 from recollect.derive.tasks.base import LIVE
 from recollect.record import Node, NodeId, NodeKind, to_microseconds
 from recollect.store import View, Where
+from recollect.text.sentences import sentence_places
 
 _READ = 200  # summaries, the newest
 _YEARS, _WEEKS = 20, 10  # of which summaries are read
@@ -28,6 +29,7 @@ _LONGEST = 10_000  # edges
 
 #: What stands behind a summary, in this order, by the names of the parts.
 _PARTS = {
+    "tried": "Tried",
     "specifics": "Exactly",
     "actions": "Tried or proposed",
     "concerns": "Concerns",
@@ -36,7 +38,7 @@ _PARTS = {
     "highlights": "Also",
     "emotional_state": "Mood",
 }
-_FIRST = "specifics"
+_FIRST = ("tried", "specifics")
 _DAYS = re.compile(r"(?:\d{4}-\d\d-\d\d(?: to (?=\d))?:? ?)+")
 
 
@@ -86,8 +88,8 @@ def summaries_part(
 
 
 def told(node: Node, room: int, known: set[str] | None = None) -> str:
-    """A summary in at most so many tokens, without the lines that are `known`: whole with its parts, or what is exact
-    in it and as many lines as fit. These are known then, too.
+    """A summary in at most so many tokens, without the lines that are `known`: whole with its parts, or what was tried
+    and is exact in it and as many sentences as fit, none of them cut. Its lines are known then, too.
     """
     known = set() if known is None else known
     words, parts = "\n".join(_new_lines(result.shown(node.text), known)), node.body.get("parts", {})
@@ -100,17 +102,24 @@ def told(node: Node, room: int, known: set[str] | None = None) -> str:
         known.update(map(_undated, words.split("\n")))
         return "\n".join([f"{head}{words}", *_beside(parts, words, left)])
     left = room - tokens_in(head)
-    exact = _beside({_FIRST: parts.get(_FIRST)}, "", int(left * _EXACT))
+    exact = _beside({name: parts.get(name) for name in _FIRST}, "", int(left * _EXACT))
     left -= sum(tokens_in(line) + PER_ENTRY for line in exact)
-    lines = []
+    lines: list[str] = []
     for line in words.split("\n"):
-        if short := shortened(line, left - PER_ENTRY):
-            lines.append(short)
-            known.add(_undated(short))
-            left -= tokens_in(short) + PER_ENTRY
-        if short != line:
+        told_of_it = _sentences_in(line, left - PER_ENTRY)
+        if told_of_it:
+            lines.append(told_of_it)
+            known.add(_undated(told_of_it))
+            left -= tokens_in(told_of_it) + PER_ENTRY
+        if lines and told_of_it != line:
             break
     return head + "\n".join([*lines, *exact]) if lines or exact else ""
+
+
+def _sentences_in(line: str, room: int) -> str:
+    """The line, or as many of its first sentences as fit."""
+    ends = (end for _, end in reversed(list(sentence_places(line))))
+    return next((line[:end] for end in ends if tokens_in(line[:end]) <= room), "")
 
 
 def _new_lines(words: str, known: Container[str]) -> list[str]:
@@ -151,7 +160,7 @@ def _items(part: Any) -> list[str]:
 def _entry(one: Any) -> str:
     if not isinstance(one, Mapping):
         return str(one)
-    behind = one.get("now")
+    behind = one.get("now") or one.get("outcome")
     return f"{one.get('what', '')}: {behind}" if behind else str(one.get("what", ""))
 
 

@@ -57,6 +57,14 @@ def derived_hits(
     return tuple(sorted(found, key=lambda hit: hit.kind != "fact"))
 
 
+def stored_facts(view: View, asked: Asked, most: int) -> list[Node]:
+    """The facts that hold and answer a question, best first, and that no message proves: a program stored them."""
+    if not asked.question.terms or asked.phrases:
+        return []
+    facts = [node for node, _ in _ranked(view, asked, _LOOKED_AT, DERIVED_SHARE) if node.kind is NodeKind.FACT]
+    return [node for node in facts if _holds(node, asked.today) and not _messages(view, node.id)][:most]
+
+
 def found_facts(view: View, asked: Asked, most: int) -> list[Node]:
     """The facts that hold and have to do with a question, best first, also those that no message proves."""
     if not asked.question.terms and not asked.phrases:

@@ -13,12 +13,13 @@ from recollect.record import (
     Conversation,
     Document,
     Message,
+    Node,
     NodeId,
     from_microseconds,
     to_microseconds,
 )
 from recollect.record.tree import place_in
-from recollect.search.derived import derived_hits
+from recollect.search.derived import derived_hits, stored_facts
 from recollect.search.known import Fit
 from recollect.search.query.asking import Asked, ask
 from recollect.search.query.request import Query, Search
@@ -67,7 +68,8 @@ class Recalled:
 @dataclass(frozen=True, slots=True)
 class Recall:
     """What a text brought back: the best messages in order of rank, what is not chat after them, facts and summaries.
-    `further` are tool results that do not clearly answer, in a young memory alone, which shows all it has.
+    `stored` are facts that answer and that no message proves, `further` tool results that do not clearly answer, in a
+    young memory alone, which shows all it has.
 
     `relevant` counts the passages of the namespace that are nearer to the text than its average passage, by words and
     meaning together; it is counted over all of them, not over those that are here. `words` are the index terms that
@@ -78,6 +80,7 @@ class Recall:
     other: tuple[Recalled, ...] = ()
     further: tuple[Recalled, ...] = ()
     derived: tuple[DerivedHit, ...] = ()
+    stored: tuple[Node, ...] = ()
     relevant: int = 0
     searched: int = 0
     words: tuple[str, ...] = ()
@@ -105,6 +108,11 @@ def recall(
     """
     search = Search(Query(_shortened(text)), Filter(), limit=max(1, most // _RANKED_EACH), group_by="message")
 
+    def ranked(asked: Asked) -> Ranking:
+        """Of a few words all of it, provided that they have to do with any of it."""
+        said = rank(view, asked, Partition.SAID, quality, vectors=vectors, unmatched=True)
+        return said.only(()) if asked.typed and not any(one.matches for one in said.passages) else said
+
     def read(asked: Asked, said: Ranking) -> Recall:
         others = _beside(view, asked, quality, said) if beside else ()
         found = _read(view, asked, said, others, most, enough, derived)
@@ -115,13 +123,13 @@ def recall(
         asked = ask(view, search, embedder, quality, today)
         if not asked.question.terms and not asked.phrases:
             return Recall(close=False)
-        said = rank(view, asked, Partition.SAID, quality, vectors=vectors)
+        said = ranked(asked)
         mended = correction(search.query.text, said.unknown, view.vocabulary())
         if mended is None or not mended.is_sure:
             return read(asked, said)
         meant = replace(search, query=replace(search.query, text=mended.text))
         asked = ask(view, meant, embedder, quality, today)
-        return read(asked, rank(view, asked, Partition.SAID, quality, vectors=vectors))
+        return read(asked, ranked(asked))
     except IndexDamaged:
         scan = scanned(view, replace(search, limit=min(most, _SCANNED)), "")
         messages = [hit.best.message for hit in scan]
@@ -155,6 +163,7 @@ def _read(
     clear = [_clear(ranking) for ranking in others]
     fits = max((ranking.fit for ranking in clear if ranking.passages), default=Fit.NOTHING)
     other = beside(clear)
+    stored = stored_facts(view, asked, (derived or {}).get("fact", 0))
     known = {one.id for one in other}
     further = [one for one in beside(others[:1]) if one.id not in known][:_FURTHER] if _is_young(said) else []
     return Recall(
@@ -163,11 +172,12 @@ def _read(
         other=tuple(other),
         further=tuple(further),
         derived=derived_hits(view, asked, derived),
+        stored=tuple(stored),
         relevant=said.relevant + sum(len(numbers(ranking.pool.messages)) for ranking in clear) + len(further),
         searched=said.searched + sum(ranking.searched for ranking in others),
         words=tuple({*said.words, *(word for ranking in others for word in ranking.words)}),
         close=said.close,
-        fit=max(said.fit, fits),
+        fit=Fit.WELL if stored else max(said.fit, fits),
     )
 
 

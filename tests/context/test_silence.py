@@ -115,6 +115,19 @@ def test_a_young_memory_shows_what_it_has(tmp_path: Path) -> None:
         assert "It is 40 m high." in context.text
 
 
+@pytest.mark.parametrize("text", ["Bruno seems anxious again", "anxious"])
+def test_a_few_words_that_fit_get_what_was_said_in_other_words_too(tmp_path: Path, text: str) -> None:
+    """A text is no search for its words: what was tried bears none of them."""
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        for line in ("Bruno is anxious since the move.", "We tried a diffuser: no difference.", "The lick mat works."):
+            memory.store_message(line, "user", conversation_id="talk")
+        memory.store_message("Something else", "user", conversation_id="other")
+        relevant = memory.prepare_context(text, conversation_id="other", budget=4_000).part("relevant")
+        assert relevant is not None
+        assert "no difference" in relevant.text
+        assert "lick mat" in relevant.text
+
+
 def test_nothing_is_withheld_by_the_signs_of_vectors_that_they_were_not_measured_with(tmp_path: Path) -> None:
     for embedder, silent in ((StaticEmbedder(), True), (Strange(), False)):
         with Memory(Handle(open_store(tmp_path / embedder.name), embedder, Namespace("default"))) as memory:

@@ -219,6 +219,17 @@ def test_what_is_exact_comes_before_the_mood() -> None:
     assert told(node, 3) == ""
 
 
+def test_a_summary_that_does_not_fit_is_told_in_whole_sentences_and_what_was_tried_first() -> None:
+    first = "user: She howls when I leave."
+    text = f"{first} She chewed the door frame, and our neighbours complained twice.\nuser: It rains.\nuser: It snows."
+    cut = told(summary(L1, text), 12)
+    assert cut == first
+    tried = [{"what": "A diffuser", "outcome": "no difference"}]
+    cut = told(summary(L1, text, tried=tried, specifics=["She weighs 18 kg."]), 26)
+    assert cut == f"{first}\nTried: A diffuser: no difference"
+    assert told(summary(L1, f"user: {'very ' * 60}long."), 40) == ""
+
+
 def test_parts_that_a_model_wrote_are_told_whatever_their_shape() -> None:
     node = summary(L2, "Boats.", specifics=[{"what": "pump", "now": "40 l"}, 7, ""], progressions="Slow.", actions=None)
     assert told(node, 100) == "Boats.\nExactly: pump: 40 l; 7\nHow it went on: Slow."

@@ -29,14 +29,17 @@ from recollect.derive.facts.claim import (
     Claim,
     Polarity,
     Provenance,
+    attribute_key,
     canonical_attribute,
     content_of,
     entity_key,
     from_plain,
     identity_of,
+    is_described,
     to_plain,
 )
 from recollect.derive.facts.rules.draw import draw
+from recollect.derive.facts.structured import structured
 from recollect.derive.tasks.base import Effects
 from recollect.errors import InvalidInput
 from recollect.record import (
@@ -105,6 +108,7 @@ def told_fact(
     is_read = read is not None and entity_key(read.entity) == entity_key(whom) and read.attribute == attribute
     held = clean_title(value) or (read.value if read and is_read else "")
     kind = Category(category) if category else read.category if read else Category.SEMANTIC
+    measured = stable_id("slot", entity_key(whom), attribute_key(attribute)) if is_measured(attribute, held) else ""
     if ended and begins is not None and ends is None:
         ends = said or now
     claim = stored_claim(
@@ -120,9 +124,17 @@ def told_fact(
         until=ends,
         before=clean_title(before),
         polarity=Polarity.ENDED if ended else Polarity.IS,
+        settles_in=measured,
+        is_one=bool(measured),
     )
     beside = {"category": kind.value, "tags": [clean_title(tag) for tag in tags if tag.strip()]}
     return record(words, [claim], float(confidence), beside)
+
+
+def is_measured(attribute: str, value: str) -> bool:
+    """Whether it is an amount of an attribute that a program named, as a test result: there is one at a time."""
+    told = None if not attribute or is_described(attribute) else structured(attribute, value)
+    return told is not None and told.kind != "date"
 
 
 def claim_in(words: str, id: NodeId) -> Claim | None:

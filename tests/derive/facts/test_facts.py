@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from recollect.memory import Memory
 from tests.derive.facts.conftest import contents, drain
 
@@ -208,3 +210,25 @@ def test_about_me_is_nothing_where_nothing_is_known_of_me(memory: Memory) -> Non
     memory.store_fact("Ana's home has a name, Solar.", "home", entity="Ana")
     assert contents(memory, "me") == contents(memory, "I") == contents(memory, "the user") == []
     assert contents(memory, "home") == ["Ana's home has a name, Solar."]
+
+
+@pytest.mark.parametrize("name", ["Apoquel", "trazodone"])
+@pytest.mark.parametrize("ends", ["Luna stopped taking {}.", "Luna no longer takes {}.", "Luna used to take {}."])
+def test_a_medicine_ends_with_its_dose_however_its_name_is_spelled(memory: Memory, name: str, ends: str) -> None:
+    say(memory, f"My dog is Luna. Luna takes {name} 16 mg daily.", day(1))
+    say(memory, ends.format(name), day(2), "other")
+    drain(memory)
+    assert [fact.content for fact in memory.facts("Luna") if fact.attribute != "name"] == []
+    assert f"Luna takes {name}." in contents(memory, "Luna", include_past=True)
+
+
+def test_what_is_stopped_and_is_no_medicine_is_none(memory: Memory) -> None:
+    for text in (
+        "I stopped using Spotify.",
+        "I no longer take the bus.",
+        "We no longer take walks.",
+        "I take Spanish.",
+    ):
+        say(memory, text)
+    drain(memory)
+    assert [fact for fact in memory.facts(include_past=True) if "medication" in fact.attribute] == []

@@ -284,3 +284,28 @@ def test_any_order_and_any_mixture_give_the_same_history(
             assert history(rebuilt(memory)) == histories[-1]
             assert memory.upkeep.check() == []
     assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize(("first", "second"), [("1.9 µg/dl", "2.4 µg/dl"), ("1.9", "2.4")])
+def test_another_stored_amount_of_the_same_takes_its_place(memory: Memory, first: str, second: str) -> None:
+    memory.store_message("My dog is Luna.")
+    memory.store_fact(f"Luna's T4 was {first}", "T4", entity="Luna", value=first, said_at=day(1))
+    memory.store_fact(f"Luna's T4 was {second}", "t4", entity="luna", value=second, said_at=day(2))
+    (fact,) = memory.facts("Luna")
+    assert (fact.value, [older.value for older in fact.history]) == (second, [first])
+    for city in ("Porto", "York"):  # words may be several
+        memory.store_fact(f"Luna visited {city}", "visited", entity="Luna", value=city)
+    assert len(memory.facts("Luna")) == 3
+    assert memory.upkeep.check() == []
+
+
+@pytest.mark.parametrize("messages", [1, 150])
+def test_a_stored_fact_that_answers_is_in_the_context(memory: Memory, messages: int) -> None:
+    for number in range(messages):
+        memory.store_message(f"The wind at buoy {number} was weak.", conversation_id="talk")
+    memory.store_fact("Luna's T4 was 1.9 µg/dl", "T4", entity="Luna", value="1.9 µg/dl")
+    drain(memory)
+    knowledge = memory.prepare_context("What is Luna's T4?").part("knowledge")
+    assert knowledge is not None
+    assert "Luna's T4 was 1.9 µg/dl" in knowledge.text
+    assert memory.prepare_context("Good morning!").part("knowledge") is None

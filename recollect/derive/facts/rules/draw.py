@@ -46,7 +46,7 @@ from recollect.index.passages import is_person
 from recollect.record import Kind, Message, Role
 
 #: Raised with every change of what is drawn.
-VERSION = 6
+VERSION = 7
 _MOST_LEAD = 4  # words before a clause that tell when, if they tell a time
 MADE_BY = f"rules/{VERSION}"
 
@@ -161,8 +161,8 @@ def _matching(rest: str, predicates: Iterable[Predicate]) -> bool:
 
 def _predicates(clause: _Clause, who: str, names: Collection[str]) -> Iterator[RuleMatch]:
     lead = clause.before if len(clause.before.split()) <= _MOST_LEAD else ""  # "In 2019 I moved to York."
-    for rest in (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ())):
-        rest, polarity = _normal(rest)
+    rests = (clause.rest, *(_joined(clause.rest) if clause.group == "self" else ()))
+    for rest, polarity in (normal for each in rests for normal in _normals(each)):
         for predicate in PREDICATES:
             if predicate.only == "people" and clause.group == "things":
                 continue
@@ -254,6 +254,14 @@ def _joined(rest: str) -> Iterator[str]:
     """Further predicates of the same subject: "I'm a nurse and live in Bergen"."""
     for match in _AND_VERB.finditer(rest):
         yield rest[match.end() :]
+
+
+def _normals(rest: str) -> Iterator[tuple[str, Polarity]]:
+    """Its one form; and of "no longer takes" that which ends whatever was taken, be it with a dose or not."""
+    rest, polarity = _normal(rest)
+    yield rest, polarity
+    if polarity is Polarity.ENDED and (takes := _TAKE.match(rest)):
+        yield f"stopped taking {rest[takes.end() :]}", Polarity.IS
 
 
 def _normal(rest: str) -> tuple[str, Polarity]:
@@ -359,6 +367,7 @@ _ENDED = re.compile(r"(?P<is>is|am|are)? ?(?:no longer|used to)\s+", re.IGNORECA
 _NOT_ANY_MORE = re.compile(
     r"(?:(?P<be>am|is|are) not|do(?:es)? not) (?P<what>.+?) (?:any ?more|any longer)\b", re.IGNORECASE
 )
+_TAKE = re.compile(r"takes? ", re.IGNORECASE)
 _ADVERB = (
     r"(?:really|also|actually|currently|still|just|now|recently|already|both|severely|highly|very|deathly|mildly|slightly"
     r"|extremely|quite|terribly|badly|finally|officially|originally|absolutely|totally|definitely|personally|mostly|only"

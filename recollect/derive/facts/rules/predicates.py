@@ -148,7 +148,14 @@ HEALTH: tuple[Predicate, ...] = (
         exact=True,
     ),
     predicate(
-        r"^(?:stopped|quit|finished|has stopped) (?:taking|using) (?P<v>[\w-]+)(?=\W|$)",
+        r"^(?:stopped|quit|finished|has stopped) taking (?P<v>[\w-]+)(?=\W|$)",
+        "medication",
+        _drug,
+        exact=True,
+        polarity=_ENDED,
+    ),
+    predicate(
+        r"^(?:stopped|quit|finished|has stopped) using (?P<v>[\w-]+)(?=\W|$)",
         "medication",
         _drug_alone,
         exact=True,
