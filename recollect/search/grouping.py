@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _LongHit:
     group: int
     numbers: tuple[str, ...]
     runs: frozenset[tuple[str, ...]]
@@ -49,7 +49,7 @@ def grouped(items: Sequence[T], text: Callable[[T], str], context: Callable[[T],
     """
     groups: list[list[T]] = []
     exact: dict[tuple[object, ...], int] = {}
-    long: list[_Known] = []
+    long: list[_LongHit] = []
     for item in items:
         content = text(item)
         said, numbers = tuple(words(content)), tuple(sorted(_NUMBER.findall(content)))
@@ -59,7 +59,7 @@ def grouped(items: Sequence[T], text: Callable[[T], str], context: Callable[[T],
             runs = frozenset(zip(*(said[start:] for start in range(_RUN)), strict=False))
             place = next((known.group for known in long if _alike(known, numbers, runs)), None)
             if place is None:
-                long.append(_Known(len(groups), numbers, runs))
+                long.append(_LongHit(len(groups), numbers, runs))
         if place is None:
             place = len(groups)
             groups.append([])
@@ -68,7 +68,7 @@ def grouped(items: Sequence[T], text: Callable[[T], str], context: Callable[[T],
     return groups
 
 
-def _alike(known: _Known, numbers: tuple[str, ...], runs: frozenset[tuple[str, ...]]) -> bool:
+def _alike(known: _LongHit, numbers: tuple[str, ...], runs: frozenset[tuple[str, ...]]) -> bool:
     fewer, more = sorted((len(known.runs), len(runs)))
     if known.numbers != numbers or fewer < _SAME * more:
         return False

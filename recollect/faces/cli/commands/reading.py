@@ -67,7 +67,7 @@ def show(
     return 0
 
 
-def _print_code(run: Invocation, chosen: _Chosen, shown: Sequence[Message]) -> int:
+def _print_code(run: Invocation, chosen: _ChosenTurn, shown: Sequence[Message]) -> int:
     """Prints the last block of code of the message, or of the conversation, and nothing else."""
     from recollect.text.markdown import code_blocks
 
@@ -83,7 +83,7 @@ def _print_code(run: Invocation, chosen: _Chosen, shown: Sequence[Message]) -> i
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _ChosenTurn:
     """What is to be shown: the conversation, the message at which it opens, the hit of the last search in it."""
 
     thread: Thread
@@ -108,7 +108,7 @@ def _show_document(run: Invocation, chosen: _ChosenDocument, context: int | None
     return 0
 
 
-def _choose(run: Invocation, which: str, around: str | None) -> _Chosen | _ChosenDocument:
+def _choose(run: Invocation, which: str, around: str | None) -> _ChosenTurn | _ChosenDocument:
     memory = run.existing_memory()
     if is_hit_number(which):
         numbered = run.last_hit(int(which))
@@ -132,10 +132,10 @@ def _choose(run: Invocation, which: str, around: str | None) -> _Chosen | _Chose
             raise NotFound(
                 f"There is no message {around} in this conversation.", hint="Results show the ids of messages."
             )
-    return _Chosen(thread, message, hit)
+    return _ChosenTurn(thread, message, hit)
 
 
-def _shown(chosen: _Chosen, context: int | None, all_branches: bool) -> list[Message]:
+def _shown(chosen: _ChosenTurn, context: int | None, all_branches: bool) -> list[Message]:
     """The messages to show: around one, on its branch, or the active path and, where asked for, all others after it."""
     from recollect.record.tree import reading_order
 
