@@ -202,15 +202,19 @@ def _was_stored(node: Node) -> bool:
 
 # --- how it is told -------------------------------------------------------------------------------------------------
 def _line(node: Node, rank: Rank, relations: Mapping[str, str]) -> ListedLine:
-    """As in "Inês (the user's wife) has coeliac disease (said 2025-03-14)"."""
+    """As in "Inês (the user's wife) has coeliac disease (said 2025-03-14)", "Luna, the user's dog: weight 18 kg"."""
     text = result.shown(node.text)
     relation = result.shown(relations.get(node.key, "")) if rank is not Rank.FAMILY else ""
     if relation:
         name = re.escape(_name(node))
-        text, count = re.subn(
-            rf"(?<!\w){name}(?!\w)", lambda found: f"{found[0]} ({relation})", text, count=1, flags=re.IGNORECASE
-        )
-        text = text if count else f"{text} ({relation})"
+        if about := re.match(rf"({name})['’]s (.+)", text, re.IGNORECASE):
+            attribute = _attribute(node)
+            text = f"{about[1]}, {relation}: {about[2].replace(f'{attribute} is ', f'{attribute} ', 1)}"
+        else:
+            text, count = re.subn(
+                rf"(?<!\w){name}(?!\w)", lambda found: f"{found[0]} ({relation})", text, count=1, flags=re.IGNORECASE
+            )
+            text = text if count else f"{text} ({relation})"
     when = node_when(node, result.day)
     told = f"- {text}" + (f" ({when})" if when else "")
     return ListedLine(node.id, told, (rank, to_microseconds(node.valid_from) or 0, node.id))

@@ -22,7 +22,7 @@ from recollect.search.results.result import Hit, SearchResults, count_facets
 from recollect.search.scan import scanned
 from recollect.search.scoring import Spread
 from recollect.search.titles import Titled, title_matches
-from recollect.search.weights import ALL, NEAREST
+from recollect.search.weights import ALL, NEAREST, TELLING_SIZE
 from recollect.store import IndexDamaged, Space, View
 from recollect.store.passages import SAID_KINDS, Partition
 from recollect.text.terms import terms
@@ -196,8 +196,8 @@ def _ranked(view: View, asked: Asked, model: Callable[[], TokenEmbedder], titled
         newest = asked.search.sort == "newest"
         both = [*said.passages, *other.passages]
         return said.joined(other, sorted(both, key=lambda entry: -entry.time if newest else -entry.score))
-    if asked.typed and not said.close and not (said.shares > 0).any():
-        said = said.only(())  # words that nobody used, and nothing like them: nothing, not something vague
+    if asked.typed and not said.close and not (said.shares > 0).any() and said.searched >= TELLING_SIZE:
+        said = said.only(())  # words that nobody used: among many passages some are near in meaning by chance
     if kinds or (said.passages and not asked.typed) or (said.shares >= ALL).any():
         return said
     other = ranked(Partition.OTHER, said.spreads)

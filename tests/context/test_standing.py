@@ -121,6 +121,14 @@ def test_a_fact_says_who_somebody_is(memory: Memory) -> None:
     assert "Porto" in facts
 
 
+def test_a_fact_of_what_somebody_has_says_who_that_is(memory: Memory) -> None:
+    memory.store_message("My dog is called Luna. Luna takes trazodone 50 mg daily.")
+    memory.upkeep.consolidate()
+    facts = part(memory.prepare_context("Good morning!"), "facts")
+    assert "- Luna, the user's dog: dose of trazodone 50 mg" in facts
+    assert "- Luna (the user's dog) takes trazodone" in facts
+
+
 def test_who_the_user_is_stands_before_what_was_said_since(memory: Memory) -> None:
     """I9: name, family, home, health first."""
     later = talk(

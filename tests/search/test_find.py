@@ -478,7 +478,7 @@ def test_what_is_not_shown_beside_tool_output_is_not_counted(tmp_path: Path) -> 
         found = memory.search("zeppelin")
         assert ([hit.conversation.id for hit in found], found.total) == (["tool"], 1)
         found = memory.search("zeppelin -failure")
-        assert (len(found), found.total) == (0, 0)
+        assert ([hit.conversation.id for hit in found], found.total, found.close) == (["said"], 1, False)
 
 
 def test_days_in_a_question_are_counted_from_the_memorys_own_clock(tmp_path: Path) -> None:
@@ -504,3 +504,19 @@ def test_the_messages_are_gone_through_once(memory: Memory, monkeypatch: pytest.
     monkeypatch.setattr(SQLiteView, "candidates", counted)
     memory.search(text)
     assert asked.count(Partition.SAID) == 1
+
+
+def test_a_few_words_that_nobody_used_show_what_is_near_in_meaning_in_a_young_memory(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "memory.db", durable=False, background=False) as memory:
+        for line in ("Luna had digestive issues after the walk.", "Luna vomited after eating grass.", "We saw Rome."):
+            memory.store_message(line)
+        found = memory.search("stomach upset")
+        assert found.hits
+        assert all("Rome" not in hit.best.message.content for hit in found)
+        assert not found.close
+        assert found.likelihood < 0.5
+        for unknown in ("qwxyz", "bitcoin wallet"):
+            assert not memory.search(unknown).hits
+        for number in range(120):
+            memory.store_message(f"Entry {number} of the logbook: the wind was weak.", conversation_id="logbook")
+        assert not memory.search("stomach upset").hits
