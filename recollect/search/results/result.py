@@ -293,6 +293,12 @@ class DerivedHit:
     messages: tuple[Message, ...]
     conversation: Conversation
 
+    @property
+    def summarised(self) -> str:
+        """What a summary is of: the title of a conversation, or "3 conversations"."""
+        many = len({message.conversation_id for message in self.messages})
+        return f"{many:,} conversations" if many > 1 else self.conversation.title or "(no title)"
+
     def to_json(self) -> dict[str, Any]:
         """As in `search --json`."""
         return {

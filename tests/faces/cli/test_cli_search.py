@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 import recollect
+from recollect.testing import FakeModel
 from tests.faces.conftest import CommandLine
 
 
@@ -211,3 +214,35 @@ def test_a_fact_that_answers_is_said_to_the_person(run: CommandLine) -> None:
     assert "You live in Leeds." in ran.out
     assert "The user" not in ran.out
     assert run("search", "where do I live", "--json").document["derived"][0]["text"] == "The user lives in Leeds."
+
+
+def test_a_summary_that_answers_is_shown_with_its_conversation(run: CommandLine) -> None:
+    with recollect.open(background=False) as memory:
+        said = [{"role": "user", "content": f"We booked ferry number {n} to the island of Ven."} for n in range(8)]
+        memory.store_messages(said, title="Ferries")
+        memory.upkeep.consolidate()
+    shown = run("search", "which ferry to the island of Ven did we book").out
+    assert "summary of Ferries" in shown
+
+
+def test_what_only_a_summary_tells_of_is_shown_with_how_to_open_it(run: CommandLine) -> None:
+    message = summarised_as("The conversation covers a zephyrine quokka migration roadmap.")
+    ran = run("search", "zephyrine quokka")
+    assert ran.code == 0
+    assert "zephyrine quokka migration roadmap" in ran.out
+    assert "summary of Plain title" in ran.out
+    assert "Nothing" not in ran.out
+    assert f"recollect show {message[-6:]}" in ran.out
+    assert run("search", "zephyrine quokka", "--kind", "tool").code == 1
+    assert "Nothing found" in run("search", "zephyrine quokka", "--since", "2031").out
+
+
+def summarised_as(summary: str) -> str:
+    """Stores a conversation whose summary a model wrote; gives the id of its first message."""
+    model = FakeModel("x", data={"conversation": {"title": "T", "summary": summary, "open": []}})
+    at = datetime(2025, 3, 1, 10, tzinfo=UTC)
+    said = [{"role": "user", "timestamp": at, "content": f"Sentence number {n} about shop pages."} for n in range(8)]
+    with recollect.open(background=False, model=model) as memory:
+        memory.store_messages(said, conversation_id="plain", title="Plain title")
+        memory.upkeep.consolidate()
+        return memory.conversation("plain").messages[0].id

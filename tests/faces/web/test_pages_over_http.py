@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
 from urllib.parse import quote
@@ -24,6 +25,7 @@ from recollect.faces.web.pages import home
 from recollect.faces.web.pages.importing import safe_parts
 from recollect.faces.web.runs import Stopped, WebRuns, runs_of
 from recollect.memory.settings import load_settings, places
+from recollect.testing import FakeModel
 from tests.faces.web.conftest import Running, serving
 
 pytestmark = pytest.mark.slow
@@ -71,6 +73,24 @@ def test_a_search_in_an_empty_memory_leads_to_the_import(client: httpx.Client, r
     page = client.get("/search?q=bread").text
     assert "Nothing is remembered here yet." in page
     assert "Nothing in 0" not in page
+
+
+def test_what_only_a_summary_tells_of_is_shown_and_leads_to_its_conversation(
+    tmp_path: Path,
+) -> None:
+    told = "The conversation covers a zephyrine quokka migration roadmap."
+    model = FakeModel("x", data={"conversation": {"title": "T", "summary": told, "open": []}})
+    at = datetime(2025, 3, 1, 10, tzinfo=UTC)
+    said = [{"role": "user", "timestamp": at, "content": f"Sentence number {n} about shop pages."} for n in range(8)]
+    with recollect.open(tmp_path / "summed.db", durable=False, background=False, model=model) as memory:
+        memory.store_messages(said, conversation_id="plain", title="Plain title")
+        memory.upkeep.consolidate()
+        with serving(memory, tmp_path / "summed") as there:
+            page = httpx.get(f"{there.url}/search?q=zephyrine+quokka").text
+    assert "Nothing" not in page
+    assert "zephyrine quokka migration roadmap" in page
+    assert "Plain title" in page
+    assert re.search('href="/c/plain[?#]', page)
 
 
 def test_the_count_without_filters_is_the_one_that_the_link_leads_to(served: Running) -> None:

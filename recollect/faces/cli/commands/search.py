@@ -89,7 +89,7 @@ def search(
 
         return show(run, [str(open_)])
     _print(run, asked, found, by_message=group_by == "message", full=full, why=why)
-    return 0 if found or found.documents else 1
+    return 0 if _is_shown(found) else 1
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,16 @@ def _print(
 ) -> None:
     if run.json:
         run.out.document(found)
-    elif found or found.documents:
+    elif _is_shown(found):
         print_hits(found, run.out, by_message=by_message, full=full, why=why)
     else:
         _print_nothing(run, asked, found)
         print_notes(found, run.out)
+
+
+def _is_shown(found: SearchResults) -> bool:
+    """Whether there is anything to show, be it that only a fact or a summary tells of it."""
+    return bool(found or found.documents or found.derived)
 
 
 def _print_nothing(run: Invocation, asked: FilteredQuery, found: SearchResults) -> None:
@@ -194,6 +199,7 @@ IN_FULL = 3  #: results that are shown with their messages
 _MESSAGES = 2  # of each of them, unless all are wanted
 _WHO = 11  # cells for the name of who speaks
 _INDENT = 5
+_TITLE = 24  # cells for that of a conversation that is summarised
 _NARROW = 20  # an excerpt gets no less
 
 
@@ -210,11 +216,10 @@ def print_hits(
     if found.corrected:
         only = out.hint(f"recollect search --literal {shell_quoted(found.query)}")
         out.line(out.joined(f"Showing results for {found.corrected}.", f'Only "{found.query}": {only}'))
-    if not found.close:
+    if not found.close and (found or found.documents):
         out.line("Nothing matches closely. The nearest results:")
     for known in found.derived:
-        if not known.extractive:  # its sentences are among the results
-            out.line(_derived_line(known, out))
+        out.line(_derived_line(known, out))
     for place, hit in enumerate(found, 1):
         if full or place <= IN_FULL:
             _print_hit(place, hit, out, most=None if full else _MESSAGES, why=why)
@@ -222,7 +227,8 @@ def print_hits(
             out.line(_one_line(place, hit, out, by_message=by_message))
     if found.documents:
         _print_documents(found.documents, out, first=len(found) + 1, why=why)
-    steps = [out.hint("recollect show 1"), *([f"--offset {found.next}"] if found.next is not None else [])]
+    first = "1" if found or found.documents else short(found.derived[0].messages[0].id)
+    steps = [out.hint(f"recollect show {first}"), *([f"--offset {found.next}"] if found.next is not None else [])]
     steps += [*(() if full or len(found) <= IN_FULL else ("--full",)), "--why", "--json"]
     after = out.dotted(*steps)
     summary = _summary(found, out, by_message=by_message)
@@ -308,8 +314,11 @@ def _derived_line(known: DerivedHit, out: Output) -> str:
     """What is known: a fact or a summary in brief, with the first message that it comes from."""
     from recollect.text.language import addressed
 
-    first = known.messages[0]
-    where = out.dotted(known.kind, day(first.timestamp)) + f"  {short(first.id)}"
+    first, told = known.messages[0], known.kind
+    if told == "summary":
+        title = " ".join(harmless(known.summarised).split())
+        told = f"summary of {shortened(title, None if out.width is None else _TITLE)}"
+    where = out.dotted(told, day(first.timestamp)) + f"  {short(first.id)}"
     room = None if out.width is None else max(_NARROW, out.width - len(where) - 5)
     left = f"{out.symbols.pointer}  {shortened(' '.join(harmless(addressed(known.text)).split()), room)}"
     return out.colored(left) + out.gap(left, where) + out.dim(where)

@@ -153,6 +153,8 @@ def _notes(found: SearchResults) -> Iterator[str]:
     """What a model should know of the results."""
     if not found.searched:
         yield "This memory has no messages. Its user can fill it: recollect import PATH"
+    elif not len(found) and not found.documents and found.derived:
+        yield "No message matches, but what was derived of some does."
     elif not len(found) and not found.documents:
         yield "Nothing matches. Try other words, or fewer, or no filters."
     elif not found.close:

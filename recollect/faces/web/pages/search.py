@@ -167,7 +167,10 @@ def search(
         )
     except (InvalidInput, StoreError) as problem:
         return _problem(request, asked, problem)
-    context: dict[str, Any] = {"asked": asked, "state": "found" if found.total or found.documents else "nothing"}
+    context: dict[str, Any] = {
+        "asked": asked,
+        "state": "found" if found.total or found.documents or found.derived else "nothing",
+    }
     if context["state"] == "found":
         context["page"] = SearchResultsPage(found, asked, request)
         if asked.offset and wants_part(request):  # they are put behind those before them

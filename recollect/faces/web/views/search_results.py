@@ -12,7 +12,7 @@ from starlette.requests import Request
 from recollect.faces.present.names import SIGNALS, matches, number, source_label, words_and_related
 from recollect.faces.web.page import address
 from recollect.search.query.request import Filters
-from recollect.search.results.result import DerivedHit, Facets, Hit, MessageHit, SearchResults, Why
+from recollect.search.results.result import Facets, Hit, MessageHit, SearchResults, Why
 
 _WIDTH, _NARROW = 774.0, 358.0  # of the drawing, on wide and on narrow screens
 _ROOM = 40.0  # the highest bar
@@ -233,6 +233,8 @@ class SearchResultsPage:
     def counted(self) -> tuple[str, str]:
         """As in ("34 messages", "in 12 conversations with the word, 40 related"), or the nearest where none has it."""
         found, what = self.found, "message" if self._asked.group else "conversation"
+        if not found.total:
+            return "No message", "matches"
         if not found.with_words:
             return number(found.total, what), "by meaning, nearest first"
         told = words_and_related(self.words, found.with_words, found.related)
@@ -265,11 +267,6 @@ class SearchResultsPage:
         """To the message in its conversation, with what was sought."""
         message = hit.message
         return address(f"/c/{message.conversation_id}#m-{message.id}", self._request, q=self.words, at=message.id)
-
-    @property
-    def known(self) -> tuple[DerivedHit, ...]:
-        """Facts and summaries that answer; the sentences of those that quote are among the results."""
-        return tuple(hit for hit in self.found.derived if not hit.extractive and hit.messages)
 
     @property
     def further(self) -> str:
