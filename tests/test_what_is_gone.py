@@ -284,7 +284,7 @@ def test_a_forgotten_message_leaves_its_place_and_the_rest_goes_on(memory: Memor
     assert memory.search("heron", group_by="message")[0].best.beside is None
     memory.store_message("And the otter?", conversation_id="C", id="Z", timestamp=NOON)
     assert [m.id for m in memory.conversation("C").messages] == ["Q", "A", "T", "Z"]
-    with pytest.raises(InvalidInput, match="was forgotten"):
+    with pytest.raises(NotFound, match="was forgotten"):
         memory.restore("A")
     with pytest.raises(InvalidInput, match="was forgotten"):
         memory.update_message("A", "By the weir.")
@@ -316,7 +316,7 @@ def test_a_deleted_message_can_be_forgotten(memory: Memory) -> None:
     memory.delete("A")
     memory.forget("A")
     assert b"weir" not in dump_of(memory)
-    with pytest.raises(InvalidInput, match="was forgotten"):
+    with pytest.raises(NotFound, match="was forgotten"):
         memory.restore("A")
 
 

@@ -299,14 +299,19 @@ class Changes(Writer):
         return sum(message.deleted != deleted for message in messages)
 
 
-def _unforgotten(view: View, message_id: NodeId) -> Message:
-    found = view.get(Message, [message_id])
-    if not found and (parents := view.edges([message_id], ("CHUNK_OF",))):
+def refuse_chunk(view: View, id: NodeId) -> None:
+    """Raises InvalidInput for the id of a chunk: it cannot be changed or removed by itself."""
+    if parents := view.edges([id], ("CHUNK_OF",)):
         raise InvalidInput(
-            f"{message_id} is a chunk of {parents[0].target_id}: a chunk cannot be changed by itself.",
+            f"{id} is a chunk of {parents[0].target_id}: a chunk cannot be changed by itself.",
             hint="Change the message that it is a piece of.",
         )
+
+
+def _unforgotten(view: View, message_id: NodeId) -> Message:
+    found = view.get(Message, [message_id])
     if not found:
+        refuse_chunk(view, message_id)
         raise NotFound(f"No message has the ID {message_id}.", hint="To find messages: recollect search")
     if found[0].erased:
         raise InvalidInput(

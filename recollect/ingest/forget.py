@@ -19,7 +19,7 @@ from recollect.derive.tasks.base import HEAD, STALE, topic_summary_id
 from recollect.errors import InvalidInput, NotFound
 from recollect.importers.records.forgotten import FORGOTTEN, tombstones
 from recollect.ingest import Ingest
-from recollect.ingest.changes import DRAWN_FROM
+from recollect.ingest.changes import DRAWN_FROM, refuse_chunk
 from recollect.ingest.requested import naming
 from recollect.ingest.secrets import TAKEN_OUT
 from recollect.record import (
@@ -85,7 +85,7 @@ class Named:
 
     @classmethod
     def read(cls, view: View, ids: Sequence[str]) -> Named:
-        """Nothing is guessed. Raises NotFound for what is not there, or was forgotten."""
+        """Nothing is guessed. Raises NotFound for what is not there, or was forgotten, InvalidInput for a chunk."""
         wanted = [NodeId(one) for one in dict.fromkeys(ids)]
         named = cls(
             tuple(view.get(Conversation, wanted)), tuple(view.get(Message, wanted)), tuple(view.get(Document, wanted))
@@ -94,6 +94,7 @@ class Named:
         found = {one.id: one for one in there}
         for own in wanted:
             if own not in found:
+                refuse_chunk(view, own)
                 raise NotFound(
                     f"No conversation, message or document has the ID {own!r}.",
                     hint="Give a whole ID: resolve() finds it by a title.",
