@@ -23,9 +23,8 @@ def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
     """Messages that hold most of the words or symbols, best first (or newest); `notes` says why it is no better."""
     query, limit = search.query, search.needed
     asked = [word for word in dict.fromkeys(words(query.text)) if word not in STOP_WORDS] or list(words(query.text))
-    phrases = [words(phrase) for phrase in query.phrases]
-    excluded = [words(phrase) for phrase in query.excluded]
-    sought_for = [*asked, *map(" ".join, phrases), *pictures(query.text)]
+    phrases = [" ".join(words(phrase)) for phrase in query.phrases]
+    sought_for = [*asked, *phrases, *pictures(query.text)]
     most, is_all, kept = _LOOKED_AT * limit, not sought_for, list[Message]()
     conversations: dict[NodeId, Conversation] = {}
     while not is_all and (search.facets or len(_grouped(kept, search)) < limit):  # what does not fit makes room
@@ -36,8 +35,8 @@ def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
             message
             for message in found
             if passes(message, conversations.get(message.conversation_id), search.filter)
-            and all(holds(message, phrase) for phrase in phrases)
-            and not any(holds(message, phrase) for phrase in excluded)
+            and all(_holds(message, phrase) for phrase in query.phrases)
+            and not any(_holds(message, phrase) for phrase in query.excluded)
         ]
         is_all = len(found) < most
         if most == _MOST:
@@ -64,6 +63,14 @@ def scanned(view: View, search: Search, reason: str = "") -> SearchResults:
         next=end if len(groups) > end else None,
         facets=counted(kept, conversations) if search.facets else None,
     )
+
+
+def _holds(message: Message, phrase: str) -> bool:
+    """Whether a message holds a phrase, or all the emoji and symbols of one without a word."""
+    if found := words(phrase):
+        return holds(message, found)
+    signs = pictures(phrase)
+    return bool(signs) and all(sign in message.content for sign in signs)
 
 
 def _grouped(kept: Sequence[Message], search: Search) -> list[list[int]]:

@@ -537,3 +537,20 @@ def test_a_quotation_in_a_sentence_is_a_wish(tmp_path: Path) -> None:
     with recollect.open(tmp_path / "quoted.db", durable=False, background=False) as memory:
         memory.store_message("Marek moved the kiln in May.")
         assert len(memory.search('who was it that moved the "old kiln"')) == 1
+
+
+def test_an_emoji_is_found_in_quotes_and_literally_and_none_is_left_out_silently(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "signs.db", durable=False, background=False) as memory:
+        memory.store_message("done 🚀 launch")
+        memory.store_message("done launch")
+        memory.store_message("🚀 and 🎉")
+
+        def found(query: str, *, literal: bool = False) -> set[str]:
+            return {hit.best.message.content for hit in memory.search(query, literal=literal, group_by="message")}
+
+        both = {"done 🚀 launch", "🚀 and 🎉"}
+        assert found("🚀") == found('"🚀"') == found("🚀", literal=True) == both
+        assert found('🚀 -"🎉"') == found("🚀 -🎉") == {"done 🚀 launch"}
+        assert found('🚀 -"?!"') == both
+        told = memory.search("launch -🚀").notes
+    assert told == ('Emoji and symbols cannot be searched for. Ignored: "🚀"',)

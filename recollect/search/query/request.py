@@ -77,7 +77,7 @@ _IN_OPERATORS = frozenset(":-").union(opening for opening, _ in _QUOTES)  #: eac
 _OPERATOR = rf"""(?xi)
     (?: (?<!\S) (?P<key> source | since | after | until | before | role | in | kind ) :
         (?P<value> {_QUOTED} | [^\s:/"“„«「『] \S* )
-      | (?<!\S) - (?P<excluded> {_QUOTED} | [^\W_] \S* | [.@$\#_]+ [^\W\d_] \S* )
+      | (?<!\S) - (?P<excluded> {_QUOTED} | [^\W_] \S* | [.@$\#_]+ [^\W\d_] \S* | [\u2190-\U0010ffff] \S* )
       | (?<![^\s(\[{{]) (?P<phrase> {_QUOTED} )
     ) (?P<after> [?.,;:!)\]}}]* ) (?!\S)
 """
