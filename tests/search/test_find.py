@@ -520,3 +520,20 @@ def test_a_few_words_that_nobody_used_show_what_is_near_in_meaning_in_a_young_me
         for number in range(120):
             memory.store_message(f"Entry {number} of the logbook: the wind was weak.", conversation_id="logbook")
         assert not memory.search("stomach upset").hits
+
+
+@pytest.mark.parametrize("query", ['"were kiln"', '"who moved"', '"were"', 'kiln "were ready"', '"that once"'])
+def test_a_quotation_that_begins_like_a_question_is_kept_together(tmp_path: Path, query: str) -> None:
+    with recollect.open(tmp_path / "quoted.db", durable=False, background=False) as memory:
+        for said in ("were kiln ready", "the kiln", "a kiln that once burned", "who moved it", "kiln were ready"):
+            memory.store_message(said)
+        phrase = query.partition('"')[2].rstrip('"')
+        found = [hit.best.message.content for hit in memory.search(query, group_by="message")]
+    assert found
+    assert all(phrase in text for text in found)
+
+
+def test_a_quotation_in_a_sentence_is_a_wish(tmp_path: Path) -> None:
+    with recollect.open(tmp_path / "quoted.db", durable=False, background=False) as memory:
+        memory.store_message("Marek moved the kiln in May.")
+        assert len(memory.search('who was it that moved the "old kiln"')) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -12,11 +13,12 @@ import numpy as np
 from recollect.models.embedding import Embedder, TokenEmbedder, TokenVectors
 from recollect.models.embedding.base import reads_latin_alone
 from recollect.search.query.question import Question, named, read_question, without_names
-from recollect.search.query.request import Search
+from recollect.search.query.request import Query, Search
 from recollect.search.query.spelling import other_forms, surface
 from recollect.search.weights import FEW_TERMS, LIKE_SHARE
 from recollect.store import View
 from recollect.store.passages import SAID_KINDS, CandidateQuery, Filter, Float, Partition
+from recollect.text.language import is_sentence
 from recollect.text.terms import is_identifier
 
 _QUESTION_TOKENS = 64
@@ -62,6 +64,8 @@ def ask(
     if search.wording:
         other = read_question(search.wording, years=view.years(), today=today)
         question = replace(question, clean=other.clean, terms=other.terms) if other.terms else question
+    if question.is_sentence and query.phrases and not is_sentence(_beside_phrases(query)):
+        question = replace(question, is_sentence=False)  # what is quoted may be one, or begin like one
     # Among typed words quotes demand; in a sentence they are titles and sayings, which the answer need not repeat.
     quoted = _phrases(query.phrases)
     demanded = quoted if not question.is_sentence or query.literal else ()
@@ -155,6 +159,14 @@ def _phrases(texts: Iterable[str]) -> tuple[Words, ...]:
     """Their words, each once; of what was pasted only the first."""
     found = dict.fromkeys(words for text in islice(texts, _MOST_PHRASES) if (words := surface(text)))
     return tuple(words[:_LONGEST_PHRASE] for words in found)
+
+
+def _beside_phrases(query: Query) -> str:
+    """What was typed beside the quotations."""
+    text = query.text
+    for phrase in query.phrases:
+        text = re.sub(rf"(?<!\w){re.escape(' '.join(phrase.split()))}(?!\w)", " ", text, count=1)
+    return text
 
 
 def _day(day: date) -> int:
