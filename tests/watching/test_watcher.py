@@ -14,6 +14,7 @@ import pytest
 import recollect
 from recollect.errors import StoreBusy
 from recollect.memory import Memory
+from recollect.memory.integration import Integration
 from recollect.record import Kind, Message
 from recollect.sample import write_archive
 from recollect.watching.exclusions import KeepingOut
@@ -240,7 +241,7 @@ def test_a_failure_is_told_and_tried_again(
     watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: now[0])
     Session(projects).says("Where are the bells set?")
     with monkeypatch.context() as broken:
-        broken.setattr(Memory, "import_growing", lambda *a, **b: (_ for _ in ()).throw(StoreBusy("It is busy.")))
+        broken.setattr(Integration, "import_growing", lambda *a, **b: (_ for _ in ()).throw(StoreBusy("It is busy.")))
         assert [str(failure) for failure in watcher.round().failed] == ["It is busy."]
     assert watcher.round().waiting  # not at once
     now[0] += 31
@@ -250,13 +251,13 @@ def test_a_failure_is_told_and_tried_again(
 def test_what_took_long_rests(
     memory: Memory, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeping_out: KeepingOut
 ) -> None:
-    now, session, really = [0.0], Session(projects), memory.integration.import_growing
+    now, session, really = [0.0], Session(projects), Integration.import_growing
 
     def slowly(*arguments: Any, **named: Any) -> Any:
         now[0] += 5
         return really(*arguments, **named)
 
-    monkeypatch.setattr(memory, "import_growing", slowly)
+    monkeypatch.setattr(Integration, "import_growing", slowly)
     kept = ImportedFiles(tmp_path / "state", Path(memory.location), memory.namespace)
     watcher = Watcher(memory, [Watched("Claude Code", projects)], kept, keeping_out, clock=lambda: now[0])
     session.says("Where are the bells set?")

@@ -130,7 +130,7 @@ def test_what_is_written_stays_until_its_words_change(memory: Memory) -> None:
     assert not again.asked
 
 
-def test_a_model_that_is_set_later_finds_what_rules_have_made(memory: Memory) -> None:
+def test_a_model_that_is_set_later_finds_what_rules_have_made(memory: Memory, clock: Clock) -> None:
     memory.upkeep.consolidate()
     extracts = memory.summaries()
     assert all(summary.extractive for summary in extracts)
@@ -141,7 +141,7 @@ def test_a_model_that_is_set_later_finds_what_rules_have_made(memory: Memory) ->
     memory.store_message("Luna has a new bed.", conversation_id="luna", timestamp=memory.handle.clock())
     memory.upkeep.consolidate()  # without it once more
     assert [summary.kind for summary in memory.summaries() if summary.extractive] == ["conversation"]
-    memory._clock.move(60)  # type: ignore[attr-defined]
+    clock.move(60)
     drain(memory, Writer())
     assert not [summary for summary in memory.summaries() if summary.extractive]
 
