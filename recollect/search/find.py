@@ -149,6 +149,8 @@ class Searcher:
                 filed = others[0] if others else None
                 used["re-ranker"] = failure is None
                 notes += [] if failure is None else [failure]
+                if failure is not None and search.offset:  # the pages before may have been re-ranked
+                    notes.append(_OTHER_ORDER)
         grouped = by_message if search.group_by == "message" else by_conversation
         page = grouped(view, asked, found, titles, self._quality)
         first = page.hits[0].conversation.id if page.hits else None
@@ -239,6 +241,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _LONGEST = timedelta(days=31)  # of a time that a question is taken to ask for; of a year much else is told
 _TOO_COMMON = "This word is too common to search by. Add another."
 _SIGNS = 10  # characters more than in the query, of a message that repeats it
+_OTHER_ORDER = "Results may be missing or repeated, if those before were re-ranked. Begin again with the first ones."
 _NO_WORD = "These signs cannot be searched for. Add a word."
 
 

@@ -110,6 +110,11 @@ def test_where_it_fails_the_search_answers_and_says_so(opened: Callable[[object]
     assert [hit.score for hit in found] == [hit.score for hit in plain]
     assert found.notes == ("Not re-ranked: The server is gone. Start it.",)
     assert "re-ranker" not in found.signals
+    later = opened(Broken()).search("harbour ferry", limit=1, offset=1)
+    assert [note.split(".")[0] for note in later.notes] == [
+        "Not re-ranked: The server is gone",
+        "Results may be missing or repeated, if those before were re-ranked",
+    ]
 
 
 @pytest.mark.parametrize("options", [{"mode": "instant"}, {"sort": "newest"}, {"literal": True}])
