@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect.errors import InvalidInput
+from recollect.errors import InvalidInput, NotFound
 from recollect.memory import Memory
 from tests.coherent import assert_coherent, found
 from tests.exports import chat, export, file, messages_of
@@ -144,7 +144,7 @@ def test_a_message_is_found_as_soon_as_it_is_restored_and_only_then(tmp_path: Pa
     def restore(memory: Memory) -> None:
         try:
             memory.restore("A")
-        except InvalidInput:
+        except (InvalidInput, NotFound):
             assert intrusion == "forget"
 
     for memory in at_every_moment(tmp_path, deleted, restore, intrusions[intrusion]):

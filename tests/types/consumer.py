@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import assert_type
 
 import recollect
-from recollect.answer.results import AnswerWords, ChatAnswer, Report, Step
+from recollect.answer.results import AnswerWords, AskAnswer, Report, Step
 from recollect.answer.results import ChatAnswer as Turn
 from recollect.record import Message, Role
 from recollect.search.results.result import Hit
@@ -20,7 +20,7 @@ def in_a_program(memory: recollect.Memory) -> str:
     assert_type(results[:2], tuple[Hit, ...])
     assert_type(results[0].best.message, Message)
     assert_type(memory.upkeep.stats().first, datetime | None)
-    assert_type(memory.ask("which bike?"), ChatAnswer)
+    assert_type(memory.ask("which bike?"), AskAnswer)
     memory.store_message("A bike.", "user")
     for event in memory.ask_stream("which bike?"):
         match event:
@@ -28,7 +28,7 @@ def in_a_program(memory: recollect.Memory) -> str:
                 print(name, detail)
             case AnswerWords(text):
                 print(text)
-            case ChatAnswer():
+            case AskAnswer():
                 return event.text
             case _:
                 print(event.why)
@@ -38,12 +38,12 @@ def in_a_program(memory: recollect.Memory) -> str:
 async def in_an_async_program() -> None:
     """The async face, which has the types of the sync one."""
     async with recollect.AsyncMemory.open("memory.db", model=FakeModel("Yes [1].")) as memory:
-        assert_type(await memory.ask("which bike?"), ChatAnswer)
+        assert_type(await memory.ask("which bike?"), AskAnswer)
         assert_type(await memory.chat(None, "which bike?"), Turn)
         assert_type(await memory.research("which bike?"), Report)
         async for event in memory.ask_stream("which bike?"):
-            if isinstance(event, ChatAnswer):
-                assert_type(event, ChatAnswer)
+            if isinstance(event, AskAnswer):
+                assert_type(event, AskAnswer)
         async for turn in memory.chat_stream(None, "which bike?"):
             if isinstance(turn, AnswerWords):
                 print(turn.text)
