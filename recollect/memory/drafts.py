@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -130,10 +130,18 @@ class Drafts:
             _checked(f"Call {number}", one, _NEEDED_OF_A_CALL, _OF_A_CALL)
         return [self._call(asked, number, **one) for number, one in enumerate(given)]
 
-    def store_calls(self, handle: Handle, calls: Iterable[Mapping[str, Any]], message_id: str) -> list[ToolCall]:
-        """Stores the tool calls of a message in one transaction. Raises NotFound, InvalidInput."""
+    def store_calls(
+        self, handle: Handle, calls: Iterable[Mapping[str, Any]], message_id: str, *, at_end: bool = False
+    ) -> list[ToolCall]:
+        """Stores the tool calls of a message in one transaction. Raises NotFound, InvalidInput.
+
+        `at_end`: the result of a call of a message that more was said after stands at the end of the path, instead of
+        in a branch of its own that all of that would leave.
+        """
         asked = self.message_of(NodeId(message_id))
         drafted = self.calls(calls, asked)
+        if at_end and asked.active:
+            drafted = [(replace(message, parent_id=None), call) for message, call in drafted]
         if drafted:
             conversation = Conversation(asked.conversation_id, LIVE_SOURCE)
             handle.ingest.append_all(conversation, [(message, [call]) for message, call in drafted])

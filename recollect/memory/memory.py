@@ -672,10 +672,11 @@ class Memory:
         """Stores a tool call with its result below a message, as a message of kind `tool` in the conversation [4].
 
         `arguments` and `result` that are no text are kept as JSON. What the tools of Recollect gave is stored already,
-        and cut out. Raises NotFound, InvalidInput.
+        and cut out. A call that is told late disturbs nothing: its result stands behind what was said since.
+        Raises NotFound, InvalidInput.
         """
         call = {"name": name, "arguments": arguments, "result": result, "timestamp": timestamp, "metadata": metadata}
-        return self._drafts.store_calls(self.handle, [{**call, "id": id}], message_id)[0]
+        return self._drafts.store_calls(self.handle, [{**call, "id": id}], message_id, at_end=True)[0]
 
     @traced("upsert_memory", one_record)
     @writes

@@ -213,3 +213,15 @@ def test_messages_and_their_calls_of_tools_are_written_together(tmp_path: Path) 
             ("K", "A", "Rain")
         ]
         assert memory.upkeep.check() == []
+
+
+def test_a_tool_call_that_is_told_late_leaves_the_conversation_as_it_is(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as memory:
+        asked = memory.store_message("Who guards the bell?", conversation_id="C")
+        answer = memory.store_message("The warden does.", "assistant", conversation_id="C")
+        call = memory.store_tool_call("look", {}, "The warden's list.", asked.id, id="LOOK")
+        again = memory.store_message("And at night?", conversation_id="C")
+        assert memory.store_tool_call("look", {}, "The warden's list.", asked.id, id="LOOK") == call
+        assert (call.message_id, again.parent_id) == (asked.id, call.result_message_id)
+        path = [message for message in memory.conversation("C").messages if message.active]
+        assert [message.id for message in path] == [asked.id, answer.id, call.result_message_id, again.id]

@@ -131,6 +131,10 @@ def test_prompts_of_our_own_have_masks(memory: Memory, model: FakeModel, asks: s
         "research": lambda: memory.research(QUESTION),
         "consolidate": memory.upkeep.consolidate,
     }
+    if asks == "consolidate":  # what has been talked over to its end
+        said = [f"{text} That was day {day}." for day in range(3) for _, text in TOLD[:4]]
+        for number, text in enumerate(said):
+            memory.store_message(text, ("user", "assistant")[number % 2], conversation_id="C")
     made[asks]()
     assert any("Peniche" in prompt for prompt in model.prompts)
     assert told_of("\n".join(model.prompts)) == []
