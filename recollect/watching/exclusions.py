@@ -103,7 +103,7 @@ class KeepingOut:
 
     def leaves_out(self, file: Path, base: Path) -> bool:
         """Whether a file below a folder is kept out: where it lies, or the session that it belongs to."""
-        session = _session_of(file, base)
+        session = session_of(file, base)
         if self._recording.kept_out([session_mark(session.stem)]):
             return True
         if not self._patterns:
@@ -119,8 +119,8 @@ def session_mark(session: str) -> NodeId:
     return stable_id("session", session)
 
 
-def _session_of(file: Path, base: Path) -> Path:
-    """The session that a file belongs to: a subagent's, a long output."""
+def session_of(file: Path, base: Path) -> Path:
+    """The session that a file below a folder belongs to: a subagent's, a long output; the file itself for others."""
     if file == base:
         return file
     place = place_of(file.relative_to(base).as_posix())

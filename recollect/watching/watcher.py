@@ -23,14 +23,14 @@ from recollect.importers.reading.archive import growing
 from recollect.importers.registry import reader_of
 from recollect.ingest.importing import ImportReport, Progress
 from recollect.memory import Memory
-from recollect.watching.exclusions import KeepingOut, is_of_memory_tool
+from recollect.watching.exclusions import KeepingOut, is_of_memory_tool, session_of
 from recollect.watching.imported_files import ImportedFiles, Stamp, Watched, look
 
 #: What lines name each other by. Within a string the quotes would be escaped, so that talk about these keys is none.
 _NAMES = re.compile(rb'"(?:uuid|parentUuid|logicalParentUuid|sessionId|leafUuid)"\s*:\s*"([^"\\]{1,200})"')
 _BLOCK = 1 << 20
 _OVERLAP = 4096  # a name that two blocks share is seen again
-_KIN_LINES = ".jsonl"
+_LINES = ".jsonl"
 
 
 @dataclass(slots=True)
@@ -53,17 +53,12 @@ class Kin:
     def of(self, changed: Iterable[Path], files: Mapping[Path, Stamp]) -> set[Path]:
         """The changed files of the folder and all that belong to them, among the `files` that are there."""
         for file, stamp in files.items():
-            self._join_owner(file)
-            if file.name.endswith(_KIN_LINES):
+            if (session := session_of(file, self.folder)) != file:
+                self._join(file, session)
+            if file.name.endswith(_LINES):
                 self._learn(file, stamp)
         wanted = {self._root(file) for file in changed}
         return {file for file in files if self._root(file) in wanted}
-
-    def _join_owner(self, file: Path) -> None:
-        """A subagent's file, a note or a long output lies in the folder of its session."""
-        place = place_of(file.relative_to(self.folder).as_posix())
-        if place.session is not None:
-            self._join(file, self.folder / f"{place.session}{_KIN_LINES}")
 
     def _learn(self, file: Path, stamp: Stamp) -> None:
         """Reads what is new. A file that was replaced or cut is read again; what it named before counts still."""
@@ -112,7 +107,6 @@ _AGAIN = 30.0  # seconds before what has failed is tried again
 _SAVED = 5.0  # seconds after which it is noted what is in, while there is more
 _TOGETHER = 64  # sessions that are read by themselves are imported so many at a time
 _INDEX = "session_index.jsonl"  # Codex keeps the titles of its sessions there
-_LINES = ".jsonl"
 _UNFINISHED = (".part", ".crdownload", ".download", ".tmp", ".partial")
 
 _log = logging.getLogger("recollect.watching")
@@ -305,8 +299,7 @@ class Watcher:
         if self._keeping_out.leaves_out(file, family.folder):
             done.kept_out += 1
             return True
-        place = place_of(file.relative_to(family.folder).as_posix())
-        session = file if place.session is None else family.folder / f"{place.session}{_LINES}"
+        session = session_of(file, family.folder)
         if session in self._tools:
             return True
         if session.suffix == _LINES and is_of_memory_tool(session):
