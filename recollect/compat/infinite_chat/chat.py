@@ -18,8 +18,7 @@ from recollect.context.settings import IndexConfig
 from recollect.errors import NotFound
 from recollect.memory import Memory
 from recollect.memory.opening import open as open_memory
-from recollect.record import NodeId, Role, RoleName, iso, stable_id
-from recollect.record import ToolCall as StoredCall
+from recollect.record import NodeId, RoleName, iso, stable_id
 from recollect.record.nodes import MessageChunk, ToolCallChunk
 from recollect.runtime.files import Address, read_place
 from recollect.search.results.snippet import excerpt
@@ -85,7 +84,7 @@ def message_of(message: record.Message) -> ChatMessage:
     )
 
 
-def tool_call_of(call: record.ToolCall, asked_by: str) -> ChatToolCall:
+def tool_call_of(call: record.ToolCall) -> ChatToolCall:
     """A tool call as the specification has it."""
     piece = call if isinstance(call, ToolCallChunk) else None
     return ChatToolCall(
@@ -94,7 +93,7 @@ def tool_call_of(call: record.ToolCall, asked_by: str) -> ChatToolCall:
         arguments=call.arguments,
         result=call.result,
         timestamp=iso(call.timestamp),
-        message_id=asked_by,
+        message_id=call.message_id,
         is_chunk=piece is not None,
         chunk_index=piece.chunk_index if piece else None,
         chunk_parent_id=piece.chunk_parent_id if piece else None,
@@ -257,13 +256,11 @@ class InfiniteChat:
 
     def get_tool_call(self, id: str) -> ChatToolCall:
         """A tool call, or a chunk of one. Raises NotFound."""
-        call = self._memory.toolbox().get_tool_call(id)
-        return tool_call_of(call, self._asked_by(call))
+        return tool_call_of(self._memory.toolbox().get_tool_call(id))
 
     def get_tool_calls_by_message(self, message_id: str) -> list[ChatToolCall]:
         """The tool calls of a message. Raises NotFound."""
-        calls = self._memory.toolbox().get_tool_calls_by_message(message_id)
-        return [tool_call_of(call, self._asked_by(call)) for call in calls]
+        return [tool_call_of(call) for call in self._memory.toolbox().get_tool_calls_by_message(message_id)]
 
     def search_and_retrieve(self, query: str, auto_limit: int = 5) -> list[ChatMessage]:
         """What is found, in full. Raises InvalidInput."""
@@ -300,15 +297,6 @@ class InfiniteChat:
         if of - {self.conversation_id}:
             raise NotFound(f"No message of this conversation has the ID {id}.")
         return id
-
-    def _asked_by(self, call: StoredCall) -> str:
-        """The message for which a tool was called: results hang below it, one below the other."""
-        at = call.message_id
-        while found := self._memory.messages([at]):
-            if found[0].role is not Role.TOOL or found[0].parent_id is None:
-                break
-            at = found[0].parent_id
-        return at
 
 
 def _place(uri: str, auth: tuple[str, str] | Mapping[str, str] | None) -> Address | Path:
