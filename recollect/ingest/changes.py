@@ -164,6 +164,7 @@ class Changes(Writer):
             ends = {i: view.end(i) for i in touched}
             words = {message.id: message for message in edited}
             before = {message.id: said_before(view, message) for message in edited}
+            calls = {message.id: self._calls_of(view, message) for message in edited}
             stale = queue.stale(view, touched, list(words))
             # What a chat knew of the old wording.
             told = [new.id for old, new in zip(found, after, strict=True) if new.content != old.content]
@@ -175,7 +176,7 @@ class Changes(Writer):
             end, previous = ends[message.conversation_id], before[message.id]
             people = is_person(message.speaker) or bool(end and end.named)
             said = words.get(previous.id, previous) if previous else None
-            passages |= self._message_passages(message, said, people, (), chunks)
+            passages |= self._message_passages(message, said, people, calls[message.id], chunks)
         resolved = {edge.source_id for edge in meant}
         self._space.write(
             Change(

@@ -58,14 +58,16 @@ class Passages:
         living = {message.id for message in messages if not message.deleted}
         chunks = chunks_by_parent(view.get(Chunk, [message.id for message in messages]))
         for message in messages:
-            callers = view.edges([message.id], ["CALLED_BY"], "in")
-            calls = view.get(ToolCall, [edge.source_id for edge in callers])
-            # A result that is a message of its own is found as that message.
-            calls = [replace(call, result="") if call.result_message_id else call for call in calls]
             end = view.end(message.conversation_id)
             people = is_person(message.speaker) or bool(end and end.named)
-            found |= self._message_passages(message, said_before(view, message, living), people, calls, chunks)
+            previous, calls = said_before(view, message, living), self._calls_of(view, message)
+            found |= self._message_passages(message, previous, people, calls, chunks)
         return found
+
+    def _calls_of(self, view: View, message: Message) -> list[ToolCall]:
+        """The tool calls of a message for its passages: a result that is a message is found as that message."""
+        calls = view.get(ToolCall, [edge.source_id for edge in view.edges([message.id], ["CALLED_BY"], "in")])
+        return [replace(call, result="") if call.result_message_id else call for call in calls]
 
     def title_passages(self, conversation: Conversation) -> dict[NodeId, list[Passage]]:
         """The passage of a conversation's title, by owner."""

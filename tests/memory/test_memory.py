@@ -209,6 +209,16 @@ def test_an_update_keeps_the_id_and_the_history(memory: Memory) -> None:
     assert finds(memory, "zeppelin") == []
 
 
+def test_after_an_edit_a_call_is_found_where_it_says_more_than_its_message(memory: Memory) -> None:
+    asked = memory.store_message("Ostend")
+    memory.store_tool_call("tides", "Ostend", "", asked.id)
+    assert finds(memory, "tides") == []
+    memory.update_message(asked.id, "How high is the water?")
+    assert finds(memory, "tides") == [asked.id]
+    memory.update_message(asked.id, "Ostend")
+    assert finds(memory, "tides") == []
+
+
 def test_a_result_whose_caller_was_deleted_is_opened_as_a_message(memory: Memory) -> None:
     asked = memory.store_message("Look at the weir.")
     memory.delete(asked.id)
