@@ -155,8 +155,8 @@ class Handle:
         finally:
             if self._opened is None:
                 self.store.close()
-        if self._opened is None and self.background is not None:
-            self.background.close()
+                if self.background is not None:
+                    self.background.close()
 
     def wrote(self) -> None:
         """Tells the background that there is work."""

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import recollect
+from recollect.errors import StoreError
 from recollect.index.corpus import MOST_NAMESPACES
 from recollect.index.snapshot import Snapshot
 from recollect.memory import Memory
+from recollect.record import NodeId
 
 DOG = "My dog Rex is allergic to chicken."
 
@@ -86,3 +89,17 @@ def test_what_searches_load_is_bounded_however_many_namespaces_there_are(
     gc.collect()
     assert len(made) >= many
     assert sum(one() is not None for one in made) * many <= len(made) * MOST_NAMESPACES
+
+
+def test_the_background_is_told_of_the_end_though_a_turn_was_not_written(tmp_path: Path) -> None:
+    """Else it goes on with a store that is closed."""
+    memory = recollect.open(tmp_path / "memory.db", durable=False, background=False)
+    background = memory.handle.background = Mock()
+
+    def fails() -> None:
+        raise StoreError("The disk is full.")
+
+    memory.handle.behind.write(NodeId("C"), fails)
+    with pytest.raises(StoreError, match="full"):
+        memory.close()
+    background.close.assert_called_once_with()
