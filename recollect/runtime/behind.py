@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock, local
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 #: What this process is writing behind answers, with the store and the namespace that it goes to.
 _under_way: dict[Future[None], tuple[str, str]] = {}
 _thread = local()  # in those that write behind answers it `writes`
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_under_way.clear)  # the parent's threads write, and are not in the child
 
 
 def wait_for(location: str, namespace: str | None = None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from threading import Event
 
 import pytest
@@ -37,4 +39,19 @@ def test_whoever_waits_for_a_namespace_waits_for_no_other() -> None:
     wait_for("elsewhere")
     may_end.set()
     wait_for("somewhere")
+    slow.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_child_does_not_wait_for_what_its_parent_writes() -> None:
+    slow, may_end = TurnWriter("somewhere", "default"), Event()
+    slow.write("C", lambda: may_end.wait(10) and None)
+    child = os.fork()
+    if not child:
+        signal.alarm(5)  # ends it
+        wait_for("somewhere")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    may_end.set()
     slow.close()
